@@ -1,0 +1,459 @@
+"""TimeCourses: many short series with names, times, values and errors, checked once and trusted below."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from timelike import checks
+from timelike.designs import Designs, Floats, Ints, distinct, frozen, offsets, ranges, take_designs
+from timelike.exceptions import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, eq=False)
+class TimeCourses:
+    """Many short series, each with a name and its own or a shared set of times.
+
+    Make one with :meth:`from_arrays`, :meth:`from_long` or :func:`timelike.read`. A missing value is one
+    that was not measured; a repeated time is a replicate. Selections are again ``TimeCourses``.
+
+    Examples
+    --------
+    >>> import timelike as tl
+    >>> courses = tl.TimeCourses.from_arrays([0, 1, 2], [[1, 2, 4], [2, 3, 6], [9, float("nan"), 5]],
+    ...                                      names=["up", "up too", "down"])
+    >>> courses
+    TimeCourses: 3 courses, 3 times (0 to 2), 11.1 % missing
+    >>> courses["down"].times, courses["down"].values
+    (array([0., 2.]), array([9., 5.]))
+    """
+
+    names: tuple[str, ...]
+    designs: Designs
+    design_of: Ints
+    values: Floats
+    """All values, course after course, in the order of their times."""
+
+    # -- making ---------------------------------------------------------------------------------------
+
+    @classmethod
+    def from_arrays(
+        cls,
+        times: ArrayLike | Sequence[ArrayLike],
+        values: ArrayLike | Sequence[ArrayLike],
+        names: Iterable[object] | None = None,
+        errors: ArrayLike | Sequence[ArrayLike] | None = None,
+    ) -> TimeCourses:
+        """Courses from arrays: one shared grid, or a list of arrays with each course's own times.
+
+        Parameters
+        ----------
+        times
+            Shared grid: ``(t,)``; repeated times are replicates. Own times: a list of N 1-d arrays.
+            A point may have several coordinates: ``(t, d)``, or a list of ``(n_i, d)`` arrays.
+        values
+            ``(N, t)``, NaN where nothing was measured; or a list of N 1-d arrays.
+        names
+            N distinct names; by default "0", "1", ...
+        errors
+            Known standard error of each value, in the shape of `values` (or ``(t,)`` for all courses).
+            It is added, as a variance, to the noise variance of the model.
+
+        Examples
+        --------
+        >>> TimeCourses.from_arrays([[0, 1], [0.5, 2, 3]], [[1, 2], [3, 4, 5]], names=["a", "b"])
+        TimeCourses: 2 courses, own times (2 to 3 each, 0 to 3)
+        """
+        if _is_ragged(times):
+            return _from_ragged(times, values, names, errors)
+        return _from_grid(times, values, names, errors)
+
+    @classmethod
+    def from_long(
+        cls,
+        frame: pd.DataFrame,
+        course: str = "course",
+        time: str = "time",
+        value: str = "value",
+        error: str | None = None,
+    ) -> TimeCourses:
+        """Courses from a tidy table with one measurement a row.
+
+        The courses keep the order in which they first appear; rows without a value are left out; two rows
+        with the same course and time are replicates.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> visits = pd.DataFrame({"patient": ["p1", "p1", "p2"], "day": [0, 30, 7], "mmHg": [120, 118, 140]})
+        >>> TimeCourses.from_long(visits, course="patient", time="day", value="mmHg").names
+        ('p1', 'p2')
+        """
+        import pandas as pd
+
+        checks.require_columns(frame, [c for c in (course, time, value, error) if c is not None])
+        owner, found = pd.factorize(frame[course])
+        if len(frame) == 0:
+            raise InputError("the table has no rows: there is no course to work on.")
+        if (owner < 0).any():
+            row = int(np.argmax(owner < 0))
+            raise InputError(f"column {course!r} is empty in row {row}: every measurement needs its course.")
+        names = checks.unique_names(found, len(found))
+        of_row = [names[i] for i in owner]
+        when = checks.column(frame, time, of_row)
+        checks.reject(~np.isfinite(when), "time", of_row, when)
+        what = checks.column(frame, value, of_row)
+        sd = None if error is None else checks.column(frame, error, of_row)
+        return _from_flat(names, owner.astype(np.intp), when[:, None], what, sd)
+
+    # -- looking ---------------------------------------------------------------------------------------
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __iter__(self) -> Iterator[TimeCourses]:
+        return (self[i] for i in range(len(self)))
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._position
+
+    def __getitem__(
+        self, which: int | str | slice | Sequence[int] | Sequence[str] | NDArray[Any]
+    ) -> TimeCourses:
+        if isinstance(which, (str, int, np.integer)):
+            return self.select([which])
+        return self.select(range(len(self))[which] if isinstance(which, slice) else which)
+
+    def __repr__(self) -> str:
+        return f"TimeCourses: {self.summary()}"
+
+    @cached_property
+    def starts(self) -> Ints:
+        """Course ``i`` occupies ``values[starts[i]:starts[i + 1]]``, (N + 1,)."""
+        return offsets(self.designs.sizes[self.design_of])
+
+    @property
+    def sizes(self) -> Ints:
+        """Number of values of each course."""
+        return np.diff(self.starts)
+
+    @property
+    def times(self) -> Floats:
+        """Times of all values, course after course, in the shape of :attr:`values`."""
+        points = self.points
+        return points[:, 0] if points.shape[1] == 1 else points
+
+    @property
+    def points(self) -> Floats:
+        """Coordinates of all values, (M, d)."""
+        return self.designs.points[self._design_rows]
+
+    @property
+    def errors(self) -> Floats | None:
+        """Known standard errors of all values, or None."""
+        return None if self.designs.errors is None else self.designs.errors[self._design_rows]
+
+    @property
+    def grid(self) -> Floats | None:
+        """The shared times, ascending (replicates repeated), or None when courses have their own."""
+        sizes = self.designs.sizes
+        if (sizes != sizes[0]).any():
+            return None
+        stacked = self.designs.points.reshape(len(sizes), sizes[0], -1)
+        if (stacked != stacked[0]).any():
+            return None
+        return stacked[0, :, 0].copy() if stacked.shape[2] == 1 else stacked[0].copy()
+
+    def index(self, name: str | int) -> int:
+        """Position of a course, given by name or by position."""
+        if isinstance(name, str):
+            if name not in self._position:
+                raise InputError(f"there is no course {name!r}. {checks.nearest(name, self.names)}")
+            return self._position[name]
+        if not -len(self) <= name < len(self):
+            raise InputError(f"there is no course {name}: positions go from 0 to {len(self) - 1}.")
+        return int(name) % len(self)
+
+    def summary(self) -> str:
+        """What is in here, in one line."""
+        low, high = self.designs.points.min(), self.designs.points.max()
+        span = f"{low:g} to {high:g}"
+        sizes = self.sizes
+        columns = self._union_grid()
+        if columns is None:
+            each = f"{sizes.min()}" if sizes.min() == sizes.max() else f"{sizes.min()} to {sizes.max()}"
+            return f"{checks.count(len(self), 'course')}, own times ({each} each, {span})"
+        distinct = len(np.unique(columns))
+        replicates = len(columns) / distinct
+        text = f"{checks.count(len(self), 'course')}, {checks.count(distinct, 'time')} ({span})"
+        if replicates > 1:
+            text += f" x {replicates:g} replicates" if replicates.is_integer() else ", some replicated"
+        missing = 1 - len(self.values) / (len(self) * len(columns))
+        return text + (f", {100 * missing:.3g} % missing" if missing > 0 else "")
+
+    def to_frame(self) -> pd.DataFrame:
+        """Tidy table with columns course, time, value (and error)."""
+        import pandas as pd
+
+        if self.designs.points.shape[1] > 1:
+            raise InputError(
+                "a tidy table has one time column; these courses have several coordinates a point."
+            )
+        columns: dict[str, Any] = {
+            "course": np.repeat(np.array(self.names, dtype=object), self.sizes),
+            "time": self.times,
+            "value": self.values,
+        }
+        if self.errors is not None:
+            columns["error"] = self.errors
+        return pd.DataFrame(columns)
+
+    def to_matrix(self) -> tuple[Floats, Floats]:
+        """All times that occur, and the values at them, NaN where a course has none: (t,) and (N, t).
+
+        A time appears as often as the course with the most replicates there needs.
+        """
+        times = self.times
+        first = np.concatenate([[True], times[1:] != times[:-1]])
+        first[self.starts[:-1]] = True
+        run = np.cumsum(first) - 1
+        replicate = np.arange(len(times)) - np.flatnonzero(first)[run]
+        pairs = np.column_stack([times, replicate])
+        columns, column = np.unique(pairs, axis=0, return_inverse=True)
+        matrix = np.full((len(self), len(columns)), np.nan)
+        matrix[np.repeat(np.arange(len(self)), self.sizes), column.ravel()] = self.values
+        return columns[:, 0], matrix
+
+    # -- choosing and scaling --------------------------------------------------------------------------
+
+    def select(self, which: Iterable[int | str] | NDArray[Any]) -> TimeCourses:
+        """The chosen courses, by names, positions or a mask, in that order."""
+        chosen = self._positions(which)
+        if len(chosen) == 0:
+            raise InputError("no course was selected.")
+        rows = ranges(self.starts[:-1][chosen], self.sizes[chosen])
+        kept, design_of = np.unique(self.design_of[chosen], return_inverse=True)
+        designs = take_designs(self.designs, kept)
+        names = tuple(self.names[i] for i in chosen)
+        return TimeCourses(
+            names if len(set(names)) == len(names) else checks.unique_names(names, len(names)),
+            designs,
+            design_of.astype(np.intp).ravel(),
+            frozen(self.values[rows]),
+        )
+
+    def centered(self) -> TimeCourses:
+        """The courses, each minus its own mean: shapes and sizes of change count, levels do not."""
+        return self._with(self.values - np.repeat(self._means, self.sizes))
+
+    def standardized(self) -> TimeCourses:
+        """The courses, each with mean 0 and standard deviation 1: only shapes count.
+
+        Errors are scaled along. Standardising blows up the noise of courses that hardly change: choose the
+        variable ones first (:meth:`most_variable`). A constant course has no shape and is an error.
+        """
+        sd = self.standard_deviations
+        flat = np.flatnonzero(sd <= 1e-12 * np.maximum(np.abs(self._means), np.finfo(float).tiny))
+        if len(flat):
+            raise InputError(
+                f"course {self.names[flat[0]]!r} is constant{checks.and_more(len(flat))} and cannot be scaled to standard "
+                "deviation 1. Leave such courses out, for instance with most_variable(n)."
+            )
+        each = np.repeat(sd, self.sizes)
+        errors = None if self.errors is None else self.errors / each
+        return self._with((self.values - np.repeat(self._means, self.sizes)) / each, errors)
+
+    def most_variable(self, n: int) -> TimeCourses:
+        """The `n` courses whose values have the largest standard deviation, in their present order."""
+        if not 1 <= n <= len(self):
+            raise InputError(f"most_variable({n}): there are {len(self)} courses to choose from.")
+        variable = np.argsort(-self.standard_deviations, kind="stable")[:n]
+        return self.select(np.sort(variable))
+
+    @cached_property
+    def standard_deviations(self) -> Floats:
+        """Standard deviation of the values of each course (0 for a single value)."""
+        residual = self.values - np.repeat(self._means, self.sizes)
+        squares = np.add.reduceat(residual**2, self.starts[:-1])
+        return np.sqrt(squares / np.maximum(self.sizes - 1, 1))
+
+    # -- for the layers below ----------------------------------------------------------------------------
+
+    def joined(self, others: TimeCourses) -> TimeCourses:
+        """These courses followed by `others`; names may repeat, for use inside a computation only."""
+        if self.designs.points.shape[1] != others.designs.points.shape[1]:
+            raise InputError("the two sets of courses have points with different numbers of coordinates.")
+        both = [self, others]
+        points = np.concatenate([c.designs.points for c in both])
+        errors = None
+        if any(c.designs.errors is not None for c in both):
+            errors = np.concatenate([np.sqrt(c.designs.variances) for c in both])
+        stacked = Designs(points, errors, offsets(np.concatenate([c.designs.sizes for c in both])))
+        designs, same = distinct(stacked)
+        design_of = np.concatenate([self.design_of, others.design_of + len(self.designs)])
+        values = np.concatenate([self.values, others.values])
+        return TimeCourses(self.names + others.names, designs, same[design_of], frozen(values))
+
+    @cached_property
+    def members(self) -> list[Ints]:
+        """For each design, the positions of its courses."""
+        order = np.argsort(self.design_of, kind="stable")
+        return np.split(order, np.cumsum(np.bincount(self.design_of, minlength=len(self.designs)))[:-1])
+
+    def values_on(self, design: int) -> Floats:
+        """Values of the courses of one design, (N_g, n_g)."""
+        size = self.designs.sizes[design]
+        if len(self.designs) == 1:
+            return self.values.reshape(len(self), size)
+        return self.values[self.starts[self.members[design]][:, None] + np.arange(size)]
+
+    # -- inside --------------------------------------------------------------------------------------
+
+    @cached_property
+    def _position(self) -> dict[str, int]:
+        return {name: i for i, name in enumerate(self.names)}
+
+    @cached_property
+    def _design_rows(self) -> Ints:
+        return ranges(self.designs.starts[:-1][self.design_of], self.sizes)
+
+    @cached_property
+    def _means(self) -> Floats:
+        return np.add.reduceat(self.values, self.starts[:-1]) / self.sizes
+
+    def _union_grid(self) -> Floats | None:
+        """Times of a common grid that is at least half filled, or None when courses have their own times."""
+        if self.designs.points.shape[1] > 1:
+            return self.grid
+        if len(np.unique(self.designs.points)) > 2 * self.designs.sizes.max():
+            return None
+        columns, _ = self.to_matrix() if len(self.designs) > 1 else (self.designs.points[:, 0], None)
+        return columns if 2 * len(self.values) >= len(self) * len(columns) else None
+
+    def _with(self, values: Floats, errors: Floats | None = None) -> TimeCourses:
+        if errors is None:
+            return TimeCourses(self.names, self.designs, self.design_of, frozen(values))
+        owner = np.repeat(np.arange(len(self)), self.sizes)
+        return _from_flat(self.names, owner, self.points, values, errors)
+
+    def _positions(self, which: Iterable[Any] | NDArray[Any]) -> Ints:
+        chosen = list(which)
+        if chosen and all(isinstance(c, (bool, np.bool_)) for c in chosen):
+            if len(chosen) != len(self):
+                raise InputError(f"the mask has {len(chosen)} entries for {len(self)} courses.")
+            return np.flatnonzero(chosen)
+        return np.array([self.index(c) for c in chosen], dtype=np.intp)
+
+
+# -- from arrays ---------------------------------------------------------------------------------------------
+
+
+def _is_ragged(times: Any) -> bool:
+    """Whether `times` is a list with one array a course, rather than one array for all."""
+    if isinstance(times, np.ndarray) and times.dtype != object:
+        return False
+    return isinstance(times, (list, tuple, np.ndarray)) and len(times) > 0 and np.ndim(times[0]) >= 1
+
+
+def _from_grid(times: Any, values: Any, names: Iterable[object] | None, errors: Any) -> TimeCourses:
+    points = checks.as_points(checks.numbers(times, "times"))
+    matrix = np.atleast_2d(checks.numbers(values, "values", names))
+    if matrix.ndim != 2 or matrix.shape[1] != len(points):
+        raise InputError(
+            f"values have shape {np.shape(values)}, but there are {len(points)} times: expected (courses, "
+            f"{len(points)}), one row a course."
+        )
+    if matrix.size == 0:
+        raise InputError(f"values have shape {matrix.shape}: there is nothing to work on.")
+    labels = checks.unique_names(names, len(matrix))
+    checks.finite_times(points)
+    order = np.lexsort(points.T[::-1])
+    points, matrix = points[order], matrix[:, order]
+    present = ~np.isnan(matrix)
+    if errors is not None:
+        sd = np.broadcast_to(checks.numbers(errors, "errors", names), matrix.shape)[:, order]
+        owner, column = np.nonzero(present)
+        return _from_flat(labels, owner, points[column], matrix[present], sd[present])
+    checks.finite(matrix, labels, points)
+    if present.all():
+        designs = Designs(frozen(points), None, np.array([0, len(points)]))
+        return TimeCourses(labels, designs, np.zeros(len(matrix), np.intp), frozen(matrix.ravel()))
+    return _from_patterns(labels, points, matrix, present)
+
+
+def _from_patterns(
+    names: tuple[str, ...], points: Floats, matrix: Floats, present: NDArray[np.bool_]
+) -> TimeCourses:
+    """Shared grid with gaps: one design for each pattern of what was measured."""
+    checks.not_empty(present.sum(axis=1), names)
+    patterns, design_of = np.unique(present, axis=0, return_inverse=True)
+    rows = np.concatenate([np.flatnonzero(p) for p in patterns])
+    designs = Designs(frozen(points[rows]), None, offsets(patterns.sum(axis=1)))
+    return TimeCourses(names, designs, design_of.astype(np.intp).ravel(), frozen(matrix[present]))
+
+
+def _from_ragged(times: Any, values: Any, names: Iterable[object] | None, errors: Any) -> TimeCourses:
+    labels = checks.unique_names(names, len(times))
+    if len(values) != len(times):
+        raise InputError(f"there are times for {len(times)} courses and values for {len(values)}.")
+    points = [
+        checks.as_points(checks.numbers(x, f"times of course {n!r}"))
+        for n, x in zip(labels, times, strict=True)
+    ]
+    series = [
+        np.ravel(checks.numbers(y, f"values of course {n!r}")) for n, y in zip(labels, values, strict=True)
+    ]
+    for name, x, y in zip(labels, points, series, strict=True):
+        if len(x) != len(y):
+            raise InputError(f"course {name!r} has {len(x)} times and {len(y)} values.")
+    owner = np.repeat(np.arange(len(labels)), [len(y) for y in series])
+    flat = np.concatenate(points)
+    bad = ~np.isfinite(flat).all(axis=1)
+    if bad.any():
+        first = int(np.argmax(bad))
+        raise InputError(f"times of course {labels[owner[first]]!r} must be finite, found {flat[first]}.")
+    sd = None
+    if errors is not None:
+        sd = np.concatenate(
+            [
+                np.ravel(checks.numbers(e, f"errors of course {n!r}"))
+                for n, e in zip(labels, errors, strict=True)
+            ]
+        )
+        if len(sd) != len(flat):
+            raise InputError(f"there are {len(sd)} errors for {len(flat)} values: give one for each value.")
+    return _from_flat(labels, owner, flat, np.concatenate(series), sd)
+
+
+def _from_flat(
+    names: tuple[str, ...], owner: Ints, points: Floats, values: Floats, errors: Floats | None
+) -> TimeCourses:
+    """Courses from one row a measurement, in any order."""
+    present = ~np.isnan(values)
+    owner, points, values = owner[present], points[present], values[present]
+    errors = None if errors is None else errors[present]
+    lengths = np.bincount(owner, minlength=len(names))
+    checks.not_empty(lengths, names)
+    infinite = np.isinf(values)
+    if infinite.any():
+        at = int(np.argmax(infinite))
+        raise InputError(checks.infinite(names[owner[at]], points[at], values[at]))
+    if errors is not None and not (np.isfinite(errors) & (errors >= 0)).all():
+        at = int(np.argmin(np.isfinite(errors) & (errors >= 0)))
+        raise InputError(
+            f"the error of course {names[owner[at]]!r} at time {checks.time(points[at])} is {errors[at]}: expected a "
+            "standard error, zero or more."
+        )
+    keys = [values] if errors is None else [values, errors]
+    order = np.lexsort((*keys, *points.T[::-1], owner))
+    points, errors = points[order], None if errors is None else errors[order]
+    designs, design_of = distinct(Designs(points, errors, offsets(lengths)))
+    return TimeCourses(names, designs, design_of, frozen(values[order]))

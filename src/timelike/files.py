@@ -1,0 +1,56 @@
+"""Files that are whole or absent: written under a temporary name, then renamed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from os import PathLike
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import IO, Any
+
+from timelike.exceptions import InputError
+
+
+@contextmanager
+def atomic_path(path: str | PathLike[str]) -> Iterator[Path]:
+    """A temporary path beside `path` that takes its name when the block ends well, and vanishes otherwise.
+
+    It keeps the ending of `path`, for writers that choose a format by it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with atomic_path(f"{folder}/table.csv") as temporary:
+    ...         _ = temporary.write_text("a,b")
+    ...     [p.name for p in Path(folder).iterdir()]
+    ['table.csv']
+    """
+    target = Path(path)
+    try:
+        with NamedTemporaryFile(dir=target.parent, prefix=".", suffix=target.suffix, delete=False) as made:
+            temporary = Path(made.name)
+    except OSError as problem:
+        raise InputError(f"cannot write {target}: {problem.strerror}.") from None
+    try:
+        yield temporary
+        temporary.chmod(0o666 & ~_umask())
+        os.replace(temporary, target)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def atomic_write(path: str | PathLike[str], mode: str = "w") -> Iterator[IO[Any]]:
+    """An open file whose content appears under `path` only when the block ends well."""
+    with atomic_path(path) as temporary:
+        with temporary.open(mode, encoding=None if "b" in mode else "utf-8") as file:
+            yield file
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,216 @@
+"""The model: one Gaussian process, with its hyperparameters, for all courses."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from timelike import checks, kernels
+from timelike.basis import basis
+from timelike.exceptions import InputError
+from timelike.files import atomic_write
+from timelike.information import noise_variances, on_basis
+
+if TYPE_CHECKING:
+    from sklearn.gaussian_process.kernels import Kernel
+
+    from timelike.courses import TimeCourses
+
+Floats = NDArray[np.float64]
+
+FORMAT = "timelike model 1"
+
+
+class Curve(NamedTuple):
+    """A curve that is known up to an uncertainty: its mean and standard deviation at the times asked for."""
+
+    mean: Floats
+    sd: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class GP:
+    """A Gaussian process for curves, and the noise of the measurements.
+
+    ``value = mean + f(time) + noise`` with ``f ~ GP(0, signal_sd^2 kernel)`` and ``noise ~ N(0, noise_sd^2)``.
+
+    Fit one with :func:`timelike.fit`, or give the hyperparameters.
+
+    Attributes
+    ----------
+    kernel
+        scikit-learn kernel object: the shape of the covariance, without signal and noise variance.
+    signal_sd, noise_sd
+        Standard deviations of the curve around the mean, and of the noise, in the units of the values.
+    mean
+        Level around which curves vary.
+    log_likelihood
+        Summed log marginal likelihood of the courses it was fitted to, or None.
+    warnings
+        Sentences about a fit that deserves a second look.
+
+    Examples
+    --------
+    >>> import timelike as tl
+    >>> gp = tl.GP.se(length_scale=54.5, signal_sd=3.25, noise_sd=0.36, mean=9.4)
+    >>> gp
+    GP(kernel='se', length_scale=54.5, signal_sd=3.25, noise_sd=0.36, mean=9.4)
+    >>> course = tl.TimeCourses.from_arrays([0, 48, 96], [[8, 10, 9]])
+    >>> curve = gp.posterior(course, [24, 72])
+    >>> curve.mean.round(2), curve.sd.round(2)
+    (array([8.98, 9.83]), array([0.39, 0.39]))
+    """
+
+    kernel: Kernel
+    signal_sd: float
+    noise_sd: float
+    mean: float = 0.0
+    log_likelihood: float | None = None
+    warnings: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "kernel", kernels.resolve(self.kernel))
+        for name, positive in (("signal_sd", True), ("noise_sd", False), ("mean", None)):
+            value = _number(name, getattr(self, name))
+            if positive is not None and (value < 0 or (positive and value == 0)):
+                raise InputError(f"{name} is {value}: expected a number {'above zero' if positive else 'not negative'}.")
+            object.__setattr__(self, name, value)
+
+    @classmethod
+    def se(cls, length_scale: float, signal_sd: float, noise_sd: float, mean: float = 0.0) -> GP:
+        """A GP with the squared exponential kernel ``exp(-|x - x'|^2 / (2 length_scale^2))`` of the paper."""
+        from sklearn.gaussian_process.kernels import RBF
+
+        scale = _number("length_scale", length_scale)
+        if scale <= 0:
+            raise InputError(f"length_scale is {scale}: expected a number above zero.")
+        return cls(RBF(scale), signal_sd, noise_sd, mean)
+
+    def __repr__(self) -> str:
+        scale = f", length_scale={self.length_scale:.6g}" if np.ndim(self.length_scale) == 0 and self.length_scale else ""
+        return (
+            f"GP(kernel={kernels.name_of(self.kernel)!r}{scale}, signal_sd={self.signal_sd:.6g}, "
+            f"noise_sd={self.noise_sd:.6g}, mean={self.mean:.6g})"
+        )
+
+    @property
+    def length_scale(self) -> float | None:
+        """How far apart in time two values of a curve are when they begin to differ; None if the kernel has none."""
+        scale = self.kernel.get_params().get("length_scale")
+        return None if scale is None else float(scale) if np.ndim(scale) == 0 else np.asarray(scale)
+
+    @cached_property
+    def covariance(self) -> Kernel:
+        """Covariance of the curve, ``signal_sd^2 kernel``, as a scikit-learn kernel."""
+        from sklearn.gaussian_process.kernels import ConstantKernel
+
+        return ConstantKernel(self.signal_sd**2) * self.kernel
+
+    def score(self, courses: TimeCourses) -> float:
+        """Summed log marginal likelihood of the courses, each with a curve of its own (paper, eq. inference_async).
+
+        Examples
+        --------
+        >>> import timelike as tl
+        >>> one = tl.TimeCourses.from_arrays([0], [[0.0]])
+        >>> round(tl.GP.se(1, signal_sd=3, noise_sd=4).score(one), 6)   # log N(0; 0, 25)
+        -2.528376
+        """
+        from timelike.likelihood import Likelihood
+
+        return Likelihood(courses, self.kernel, self.mean)(self._parameters()).value
+
+    def posterior(self, courses: TimeCourses, times: ArrayLike) -> Curve:
+        """Mean and standard deviation, at `times`, of one curve shared by all the courses that are given.
+
+        The noise is not part of the curve: a new measurement scatters around it with ``noise_sd``.
+        """
+        asked = checks.as_points(checks.numbers(times, "times"))
+        checks.finite_times(asked)
+        known = courses.designs.points
+        phi = basis(self.covariance, np.concatenate([known, asked]), float(noise_variances(courses, self).min()))
+        A, b = on_basis(courses, self, phi).total()
+        features = phi[slice(len(known), None)]
+        lower = np.linalg.cholesky(A + np.eye(len(b)))
+        spread = np.linalg.solve(lower, features.T)
+        mean = self.mean + features @ np.linalg.solve(A + np.eye(len(b)), b)
+        return Curve(mean, np.sqrt((spread**2).sum(axis=0)))
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the model as JSON: plain text, readable by people and by :meth:`load`."""
+        data = {
+            "format": FORMAT,
+            "kernel": kernels.to_dict(self.kernel),
+            "signal_sd": self.signal_sd,
+            "noise_sd": self.noise_sd,
+            "mean": self.mean,
+            "log_likelihood": self.log_likelihood,
+            "warnings": list(self.warnings),
+        }
+        with atomic_write(path) as file:
+            file.write(json.dumps(data, indent=2) + "\n")
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> GP:
+        """Read a model that :meth:`save` wrote. Nothing in the file is ever executed.
+
+        Examples
+        --------
+        >>> import tempfile, timelike as tl
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     tl.GP.se(2, signal_sd=1, noise_sd=0.5).save(f"{folder}/model.json")
+        ...     tl.GP.load(f"{folder}/model.json")
+        GP(kernel='se', length_scale=2, signal_sd=1, noise_sd=0.5, mean=0)
+        """
+        data = _read_json(Path(path))
+        try:
+            return cls(
+                kernels.from_dict(data["kernel"]),
+                data["signal_sd"],
+                data["noise_sd"],
+                data["mean"],
+                None if data["log_likelihood"] is None else _number("log_likelihood", data["log_likelihood"]),
+                tuple(str(w) for w in data["warnings"]),
+            )
+        except KeyError as missing:
+            raise InputError(f"{path}: the model has no entry {missing}; save it again with GP.save.") from None
+        except InputError as problem:
+            raise InputError(f"{path}: {problem}") from None
+
+    def with_warnings(self, *sentences: str) -> GP:
+        """The same model with more to say about itself."""
+        return replace(self, warnings=self.warnings + sentences)
+
+    def _parameters(self) -> Floats:
+        """Logarithms of the kernel's free parameters, the signal variance and the noise variance."""
+        tiny = np.finfo(float).tiny  # a noise of zero is allowed where every value has an error of its own
+        return np.concatenate([self.kernel.theta, np.log([self.signal_sd**2, max(self.noise_sd**2, tiny)])])
+
+
+def _number(name: str, value: Any) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise InputError(f"{name} is {value!r}: expected a number.") from None
+    if not np.isfinite(number):
+        raise InputError(f"{name} is {number}: expected a finite number.")
+    return number
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as problem:
+        raise InputError(f"cannot read the model {path}: {problem.strerror}.") from None
+    except ValueError as problem:
+        raise InputError(f"{path} is not a model file: {problem}.") from None
+    if not isinstance(data, dict) or data.get("format") != FORMAT:
+        raise InputError(f"{path} is not a model file: expected JSON with \"format\": {FORMAT!r}.")
+    return data

@@ -1,0 +1,131 @@
+"""Information: all that a course says about its curve, as a pair (A, b) that adds up over courses.
+
+Write the curve through a basis, ``f(x) = phi(x) . w`` with ``w ~ N(0, I)``. A course measured at points with
+features ``Phi`` and noise variances ``R`` enters only through
+
+    A = Phi^T R^-1 Phi        b = Phi^T R^-1 (y - mean)
+
+and one curve for several courses has the sum of their information. Nothing here knows about time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from timelike.basis import Basis, basis
+from timelike.exceptions import InputError
+
+if TYPE_CHECKING:
+    from timelike.courses import TimeCourses
+    from timelike.gp import GP
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class Information:
+    """Information of many courses.
+
+    Attributes
+    ----------
+    A : (G, r, r)
+        One matrix for each design; courses with the same design share it.
+    b : (N, r)
+    design_of : (N,)
+        The design of each course.
+    error : float
+        Largest error of the kernel behind it, see :class:`timelike.basis.Basis`.
+    """
+
+    A: Floats
+    b: Floats
+    design_of: Ints
+    error: float
+
+    @property
+    def rank(self) -> int:
+        """Number of basis functions."""
+        return self.b.shape[1]
+
+    def means(self) -> Floats:
+        """Posterior mean of ``w`` given each course alone, ``(I + A)^-1 b``, (N, r)."""
+        means = np.empty_like(self.b)
+        precision = self.A + np.eye(self.rank)
+        if len(self.A) == 1:
+            return np.linalg.solve(precision[0], self.b.T).T
+        for rows in _chunks(len(self.b), self.rank**2):
+            means[rows] = np.linalg.solve(precision[self.design_of[rows]], self.b[rows, :, None])[:, :, 0]
+        return means
+
+    def total(self) -> tuple[Floats, Floats]:
+        """The sum over all courses, (r, r) and (r,): one curve for all."""
+        counts = np.bincount(self.design_of, minlength=len(self.A))
+        return np.tensordot(counts, self.A, axes=1), self.b.sum(axis=0)
+
+
+def information(courses: TimeCourses, gp: GP, max_rank: int | None = None) -> Information:
+    """What each course says about its curve under `gp`.
+
+    Examples
+    --------
+    >>> import timelike as tl
+    >>> courses, _ = tl.simulate.profiles(seed=1)
+    >>> gp = tl.GP.se(length_scale=0.9, signal_sd=0.7, noise_sd=0.08)
+    >>> both = information(courses[:2], gp).total()
+    >>> first, second = (information(courses, gp).b[i] for i in (0, 1))
+    >>> len(first) == len(second)
+    True
+    """
+    variances = noise_variances(courses, gp)
+    phi = basis(gp.covariance, courses.designs.points, float(variances.min()), max_rank)
+    return on_basis(courses, gp, phi)
+
+
+def on_basis(courses: TimeCourses, gp: GP, phi: Basis) -> Information:
+    """The information of courses on a given basis of their designs' points."""
+    weights = 1 / noise_variances(courses, gp)
+    starts = courses.designs.starts
+    rank = phi.phi.shape[1]
+    A = np.empty((len(courses.designs), rank, rank))
+    b = np.empty((len(courses), rank))
+    for g, members in enumerate(courses.members):
+        rows = slice(starts[g], starts[g + 1])
+        features = phi[rows]
+        weighted = features * weights[rows, None]
+        A[g] = weighted.T @ features
+        b[members] = (courses.values_on(g) - gp.mean) @ weighted
+    return Information((A + A.transpose(0, 2, 1)) / 2, b, courses.design_of, phi.error)
+
+
+def noise_variances(courses: TimeCourses, gp: GP) -> Floats:
+    """Noise variance at every point of the designs: the model's, plus the known error's, (P,)."""
+    variances = gp.noise_sd**2 + courses.designs.variances
+    if variances.min() <= 0:
+        raise InputError(
+            "the noise variance is zero: with no noise, two courses are the same only if they are equal to the "
+            "last digit. Give a noise_sd above zero, or an error above zero for every value."
+        )
+    return variances
+
+
+def evidence(A: Floats, b: Floats) -> Floats:
+    """``E(A, b) = 1/2 b^T (I + A)^-1 b - 1/2 log det(I + A)``, for one pair (A, b) or stacks of them."""
+    precision = A + np.eye(A.shape[-1])
+    mean = np.linalg.solve(precision, b[..., None])[..., 0]
+    return (b * mean).sum(-1) / 2 - log_det_plus_identity(A) / 2
+
+
+def log_det_plus_identity(A: Floats) -> Floats:
+    """``log det(I + A)``, accurate also when A is small against I."""
+    return np.log1p(np.maximum(np.linalg.eigvalsh(A), 0)).sum(-1)
+
+
+def _chunks(count: int, width: int, budget: int = 4_000_000) -> list[slice]:
+    """Slices of ``range(count)`` that hold about `budget` numbers each at `width` numbers an element."""
+    step = max(1, budget // max(width, 1))
+    return [slice(i, min(i + step, count)) for i in range(0, count, step)]

@@ -1,0 +1,274 @@
+"""The summed log marginal likelihood of courses and its gradient, from statistics that do not grow with N.
+
+Courses with the same design share one covariance matrix ``C = signal K + noise I + diag(errors^2)``, and enter only
+through the sum of ``y y^T`` and of ``y``. Designs with the same number of points are worked on as one batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from timelike.exceptions import InputError
+
+if TYPE_CHECKING:
+    from sklearn.gaussian_process.kernels import Kernel
+
+    from timelike.courses import TimeCourses
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
+
+MAX_DISTINCT = 1500
+"""Up to so many distinct points the kernel is evaluated once for all designs, beyond in groups of designs."""
+GROUP_POINTS = 128
+BATCH_NUMBERS = 2_000_000
+
+
+class Score(NamedTuple):
+    """Log likelihood, its gradient in the logarithms of the parameters, and the mean that goes with them."""
+
+    value: float
+    gradient: Floats
+    mean: float
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Designs with the same number n of points.
+
+    Attributes
+    ----------
+    point : (G, n)
+        Which of the group's distinct points each point is.
+    variances : (G, n)
+        Known error variances.
+    counts : (G,)
+        Number of courses of each design.
+    rows : (K, n)
+        Rows whose products have the same sum as those of the courses: the courses themselves when they are
+        few, as many as points when they are many. `weights` takes the place of the ones in ``y - mean 1``.
+    weights : (K,)
+    design : (K,)
+        The design of each row.
+    """
+
+    point: Ints
+    variances: Floats
+    counts: Floats
+    rows: Floats
+    weights: Floats
+    design: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """Designs whose kernel matrices are cut from one matrix over their distinct points."""
+
+    points: Floats
+    batches: tuple[Batch, ...]
+
+
+class Likelihood:
+    """The log likelihood of courses as a function of a kernel's parameters, signal and noise variance.
+
+    Parameters
+    ----------
+    courses
+    kernel
+        Its parameters are the first entries of the argument; then log signal variance, log noise variance.
+    mean
+        A number, or None for the best constant, which has a closed form.
+    """
+
+    def __init__(self, courses: TimeCourses, kernel: Kernel, mean: float | None) -> None:
+        self.kernel = kernel
+        self.offset = float(courses.values.mean()) if mean is None else mean
+        self.fixed_mean = mean is not None
+        self.count = len(courses.values)
+        self.groups = tuple(_groups(courses, self.offset))
+
+    def __call__(self, parameters: Floats) -> Score:
+        """Value, gradient and mean at the logarithms of (kernel parameters..., signal variance, noise variance)."""
+        kernel = self.kernel.clone_with_theta(parameters[:-2])
+        signal, noise = np.exp(parameters[-2:])
+        factored = [_factor(group, kernel, signal, noise) for group in self.groups]
+        shift = 0.0 if self.fixed_mean else _best_mean(factored)
+        value = -0.5 * self.count * np.log(2 * np.pi)
+        gradient = np.zeros(len(parameters))
+        for part in factored:
+            more, slope = part.value_and_gradient(shift)
+            value += more
+            gradient += slope
+        return Score(float(value), gradient, self.offset + shift)
+
+
+# -- statistics ----------------------------------------------------------------------------------------
+
+
+def _groups(courses: TimeCourses, offset: float) -> Iterator[Group]:
+    designs = courses.designs
+    distinct, point = np.unique(designs.points, axis=0, return_inverse=True)
+    point = point.ravel()
+    if len(distinct) <= MAX_DISTINCT:
+        yield Group(distinct, tuple(_batches(courses, np.arange(len(designs)), point, offset)))
+        return
+    ends = np.searchsorted(designs.starts, np.arange(0, designs.starts[-1], GROUP_POINTS))
+    for chosen in np.split(np.arange(len(designs)), np.unique(ends)[1:]):
+        if len(chosen):
+            here = np.concatenate([np.arange(designs.starts[g], designs.starts[g + 1]) for g in chosen])
+            local, renumbered = np.unique(point[here], return_inverse=True)
+            relabelled = np.empty_like(point)
+            relabelled[here] = renumbered.ravel()
+            yield Group(distinct[local], tuple(_batches(courses, chosen, relabelled, offset)))
+
+
+def _batches(courses: TimeCourses, chosen: Ints, point: Ints, offset: float) -> Iterator[Batch]:
+    sizes = courses.designs.sizes[chosen]
+    for n in np.unique(sizes):
+        same = chosen[sizes == n]
+        step = max(1, BATCH_NUMBERS // int(n) ** 2)
+        for i in range(0, len(same), step):
+            yield _batch(courses, same[i : i + step], point, offset)
+
+
+def _batch(courses: TimeCourses, designs: Ints, point: Ints, offset: float) -> Batch:
+    members = courses.members
+    rows, weights, owner, counts = [], [], [], []
+    for local, g in enumerate(designs):
+        values = courses.values_on(g)
+        counts.append(len(members[g]))
+        reduced, weight = _reduced(values, offset)
+        rows.append(reduced)
+        weights.append(weight)
+        owner.append(np.full(len(weight), local))
+    at = courses.designs.starts[:-1][designs][:, None] + np.arange(courses.designs.sizes[designs[0]])
+    return Batch(
+        point[at],
+        courses.designs.variances[at],
+        np.array(counts, dtype=float),
+        np.concatenate(rows),
+        np.concatenate(weights),
+        np.concatenate(owner),
+    )
+
+
+def _reduced(values: Floats, offset: float) -> tuple[Floats, Floats]:
+    """Rows and weights with the same sums of products as the rows of `values` and ones.
+
+    More courses than points carry no more than the (n + 1, n + 1) matrix of products of ``[y, 1]``; a square root
+    of it takes their place.
+    """
+    count, n = values.shape
+    if count <= n + 1:
+        return values - offset, np.ones(count)
+    products = np.zeros((n + 1, n + 1))
+    for start in range(0, count, 65_536):
+        chunk = values[start : start + 65_536] - offset
+        products[:n, :n] += chunk.T @ chunk
+        products[n, :n] += chunk.sum(axis=0)
+    products[:n, n] = products[n, :n]
+    products[n, n] = count
+    weight, vectors = np.linalg.eigh(products)
+    root = vectors.T * np.sqrt(np.maximum(weight, 0))[:, None]
+    return root[:, :n], root[:, n]
+
+
+# -- evaluation ----------------------------------------------------------------------------------------
+
+
+class _Solved(NamedTuple):
+    """One batch at given parameters: ``C^-1`` and what it does to the rows and to ones."""
+
+    batch: Batch
+    inverse: Floats
+    log_det: Floats
+    solved_rows: Floats
+    solved_ones: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class _Factored:
+    """One group at given parameters."""
+
+    K: Floats
+    dK: Floats
+    signal: float
+    noise: float
+    solved: list[_Solved]
+
+    def mean_sums(self) -> tuple[float, float]:
+        """Numerator and denominator of the generalised least squares estimate of the mean."""
+        above = below = 0.0
+        for s in self.solved:
+            above += float((s.batch.weights * s.solved_rows.sum(axis=1)).sum())
+            below += float((s.batch.counts * s.solved_ones.sum(axis=1)).sum())
+        return above, below
+
+    def value_and_gradient(self, mean: float) -> tuple[float, Floats]:
+        """Log likelihood without its constant, and its gradient, at the given mean."""
+        value, trace = 0.0, 0.0
+        slope = np.zeros(self.K.shape)
+        for s in self.solved:
+            ones = mean * s.batch.weights[:, None]
+            residual = s.batch.rows - ones
+            alpha = s.solved_rows - ones * s.solved_ones[s.batch.design]
+            value -= 0.5 * float((residual * alpha).sum() + s.batch.counts @ s.log_det)
+            inner = _outer_sums(alpha, s.batch.design, len(s.inverse)) - s.batch.counts[:, None, None] * s.inverse
+            trace += float(np.einsum("gii->", inner))
+            _scatter(slope, s.batch.point, inner)
+        kernel = self.signal * np.tensordot(slope, self.dK, axes=2)
+        variances = [self.signal * float((slope * self.K).sum()), self.noise * trace]
+        return value, 0.5 * np.concatenate([kernel, variances])
+
+
+def _factor(group: Group, kernel: Kernel, signal: float, noise: float) -> _Factored:
+    K, dK = kernel(group.points, eval_gradient=True)
+    return _Factored(K, dK, signal, noise, [_solve(batch, signal * K, noise) for batch in group.batches])
+
+
+def _solve(batch: Batch, K: Floats, noise: float) -> _Solved:
+    C = K[batch.point[:, :, None], batch.point[:, None, :]]
+    C[:, np.arange(C.shape[1]), np.arange(C.shape[1])] += noise + batch.variances
+    try:
+        lower = np.linalg.cholesky(C)
+    except np.linalg.LinAlgError:
+        raise InputError(
+            "the covariance matrix is not positive definite: the kernel is not a covariance at these times, or the "
+            "noise is too small against the signal for double precision."
+        ) from None
+    root = np.linalg.inv(lower)
+    inverse = root.transpose(0, 2, 1) @ root
+    log_det = 2 * np.log(np.diagonal(lower, axis1=1, axis2=2)).sum(axis=1)
+    return _Solved(batch, inverse, log_det, _apply(inverse, batch), inverse.sum(axis=2))
+
+
+def _apply(inverse: Floats, batch: Batch) -> Floats:
+    """``C^-1`` times each row, with the matrix of the row's design."""
+    if len(inverse) == 1:
+        return batch.rows @ inverse[0]
+    return np.einsum("kij,kj->ki", inverse[batch.design], batch.rows)
+
+
+def _outer_sums(alpha: Floats, design: Ints, count: int) -> Floats:
+    """For each design the sum of ``alpha alpha^T`` over its rows, (G, n, n)."""
+    if count == 1:
+        return (alpha.T @ alpha)[None]
+    products = alpha[:, :, None] * alpha[:, None, :]
+    starts = np.flatnonzero(np.diff(design, prepend=-1))
+    return np.add.reduceat(products, starts, axis=0)
+
+
+def _scatter(total: Floats, point: Ints, parts: Floats) -> None:
+    """Add the (G, n, n) parts into the matrix over distinct points, in place."""
+    flat = (point[:, :, None] * len(total) + point[:, None, :]).ravel()
+    total += np.bincount(flat, parts.ravel(), minlength=total.size).reshape(total.shape)
+
+
+def _best_mean(factored: list[_Factored]) -> float:
+    above, below = np.sum([part.mean_sums() for part in factored], axis=0)
+    return float(above / below)

@@ -1,0 +1,246 @@
+"""One tile of the similarity, by the cheapest exact route. Pure arrays: who calls a tile, and when, is not known here.
+
+With ``m = (I + A)^-1 b`` (the posterior mean of a course), ``d = m_j - m_i`` and ``B = I + A_i + A_j``
+
+    s(i, j) = 1/2 (log det(I + A_i) + log det(I + A_j) - log det B)
+              - 1/2 d^T A_j d + m_i . m_j - 1/2 m_j . m_j + 1/2 (A_j d + m_j)^T B^-1 (A_j d + m_j)
+
+which is ``E(A_i + A_j, b_i + b_j) - E(A_i, b_i) - E(A_j, b_j)`` written so that no large numbers cancel when the
+noise is small: courses that are alike enter through the difference of their curves.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from timelike.basis import RELATIVE_ERROR
+from timelike.information import Information, information, log_det_plus_identity, noise_variances
+
+if TYPE_CHECKING:
+    from timelike.courses import TimeCourses
+    from timelike.gp import GP
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
+
+FEW = 24
+"""Designs are few when a design has, on average, at least so many courses."""
+MAX_RANK = 96
+"""A basis with more functions than this is not small; the exact dense pair is used instead."""
+PRECISE_ABOVE = 1e5
+"""Where squares are larger than this, they are formed from differences, not expanded into a matrix product."""
+
+
+class Route(Protocol):
+    """A way to compute tiles; `order` is a sequence of the courses in which neighbours share work."""
+
+    @property
+    def name(self) -> str:
+        """What the route is called."""
+
+    @property
+    def order(self) -> Ints:
+        """The courses, so sorted that a tile of neighbours is cheap."""
+
+    def tile(self, rows: Ints, cols: Ints) -> Floats:
+        """Similarities of the courses `rows` to the courses `cols`."""
+
+
+def route(courses: TimeCourses, gp: GP) -> Route:
+    """The cheapest exact route for these courses.
+
+    - "grids": few designs. One factorisation for each pair of designs, then matrix products.
+    - "information": many designs, smooth kernel. A small factorisation for each pair of courses.
+    - "dense": many designs, and a kernel too rough for a small basis. The paper's formula for each pair.
+    """
+    if len(courses) >= FEW * len(courses.designs) or len(courses.designs) == 1:
+        return GridRoute.of(information(courses, gp))
+    found = information(courses, gp, MAX_RANK)
+    allowed = 10 * RELATIVE_ERROR * max(float(noise_variances(courses, gp).min()), 1e-3 * gp.signal_sd**2)
+    if found.error <= allowed and found.rank <= 2 * courses.sizes.mean() + 4:
+        return InformationRoute.of(found)
+    return DenseRoute.of(courses, gp)
+
+
+# -- few designs ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class PairForm:
+    """The similarity of a course of one design and a course of another, as a quadratic form in their means.
+
+    ``s = constant - 1/2 |(m_i - m_j) root|^2 + m_i cross m_j + m_j own m_j``
+    """
+
+    constant: float
+    root: Floats
+    cross: Floats
+    own: Floats
+
+    def __call__(self, m_i: Floats, m_j: Floats) -> Floats:
+        """Similarities of all rows of `m_i` to all rows of `m_j`."""
+        x_i, x_j = m_i @ self.root, m_j @ self.root
+        q_i, q_j = (x_i**2).sum(axis=1) / 2, (x_j**2).sum(axis=1) / 2
+        extra = ((m_j @ self.own) * m_j).sum(axis=1)
+        if max(q_i.max(), q_j.max()) > PRECISE_ABOVE:
+            return self._by_differences(x_i, x_j, (m_i @ self.cross) @ m_j.T + extra)
+        left = np.column_stack([m_i @ (self.root @ self.root.T + self.cross), self.constant - q_i, np.ones(len(m_i))])
+        right = np.column_stack([m_j, np.ones(len(m_j)), extra - q_j])
+        return left @ right.T
+
+    def _by_differences(self, x_i: Floats, x_j: Floats, rest: Floats) -> Floats:
+        from scipy.spatial.distance import cdist
+
+        return self.constant - cdist(x_i, x_j, "sqeuclidean") / 2 + rest
+
+
+def pair_form(A_g: Floats, A_h: Floats, log_dets: Floats) -> PairForm:
+    """The form for designs with matrices `A_g` (of i) and `A_h` (of j)."""
+    unit = np.eye(len(A_g))
+    B = unit + A_g + A_h
+    cross = np.linalg.solve(B, unit + A_g).T  # P_g B^-1
+    square = _symmetric(A_h @ cross.T)  # A_h B^-1 P_g, the parallel sum of A_h and P_g
+    weight, vectors = np.linalg.eigh(square)
+    constant = (log_dets.sum() - log_det_plus_identity(A_g + A_h)) / 2
+    own = _symmetric(np.linalg.solve(B, A_h - A_g)) / 2
+    return PairForm(float(constant), vectors * np.sqrt(np.maximum(weight, 0)), cross, own)
+
+
+def _symmetric(M: Floats) -> Floats:
+    return (M + M.T) / 2
+
+
+@dataclass(frozen=True, eq=False)
+class GridRoute:
+    """Few designs: every pair of designs is one quadratic form, every tile a few matrix products."""
+
+    name = "grids"
+    design_of: Ints
+    means: Floats
+    A: Floats
+    log_dets: Floats
+    _forms: dict[tuple[int, int], PairForm] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, found: Information) -> GridRoute:
+        """The route for courses with this information."""
+        return cls(found.design_of, found.means(), found.A, log_det_plus_identity(found.A))
+
+    @cached_property
+    def order(self) -> Ints:
+        """Courses of the same design side by side."""
+        return np.argsort(self.design_of, kind="stable")
+
+    def tile(self, rows: Ints, cols: Ints) -> Floats:
+        """Similarities of the courses `rows` to the courses `cols`."""
+        right = self._runs(cols)
+        blocks = [[self._form(g, h)(m_i, m_j) for h, m_j in right] for g, m_i in self._runs(rows)]
+        return blocks[0][0] if len(blocks) == len(right) == 1 else np.block(blocks)
+
+    def _runs(self, which: Ints) -> list[tuple[int, Floats]]:
+        """Stretches of courses with one design: the design, and the courses' means."""
+        design = self.design_of[which]
+        starts = np.flatnonzero(np.diff(design, prepend=-1))
+        return [(design[a], self.means[part]) for a, part in zip(starts, np.split(which, starts[1:]), strict=True)]
+
+    def _form(self, g: int, h: int) -> PairForm:
+        if (g, h) not in self._forms:
+            self._forms[g, h] = pair_form(self.A[g], self.A[h], self.log_dets[[g, h]])
+        return self._forms[g, h]
+
+
+# -- every course its own design ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class InformationRoute:
+    """Many designs: ``I + A_i + A_j`` is factored for each pair, laid out so that the inner loop runs over pairs.
+
+    `A` holds the lower triangles, row after row, with the course as last index: (r (r + 1) / 2, N).
+    """
+
+    name = "information"
+    A: Floats
+    means: Floats
+    log_dets: Floats
+
+    @classmethod
+    def of(cls, found: Information) -> InformationRoute:
+        """The route for courses with this information."""
+        packed = found.A[found.design_of][:, *np.tril_indices(found.rank)]
+        log_dets = log_det_plus_identity(found.A)[found.design_of]
+        return cls(np.ascontiguousarray(packed.T), np.ascontiguousarray(found.means().T), log_dets)
+
+    @property
+    def order(self) -> Ints:
+        """Any order is as good as another."""
+        return np.arange(len(self.log_dets))
+
+    def tile(self, rows: Ints, cols: Ints) -> Floats:
+        """Similarities of the courses `rows` to the courses `cols`."""
+        from timelike.engines import engine
+
+        left = self.A[:, rows], self.means[:, rows]
+        right = self.A[:, cols], self.means[:, cols]
+        quadratic, log_det = engine()(*map(np.ascontiguousarray, (*left, *right)))
+        return quadratic + (self.log_dets[rows][:, None] + self.log_dets[cols] - log_det) / 2
+
+
+@dataclass(frozen=True, eq=False)
+class DenseRoute:
+    """The paper's formula, pair by pair: ``s(i, j) = log p(y_j | y_i) - log p(y_j)``."""
+
+    name = "dense"
+    courses: TimeCourses
+    gp: GP
+    scores: Floats
+
+    @classmethod
+    def of(cls, courses: TimeCourses, gp: GP) -> DenseRoute:
+        """The route for these courses."""
+        this = cls(courses, gp, np.empty(len(courses)))
+        for i in range(len(courses)):
+            points, residual, noise = this._course(i)
+            this.scores[i] = _log_density(gp.covariance(points) + np.diag(noise), residual)
+        return this
+
+    @property
+    def order(self) -> Ints:
+        """Any order is as good as another."""
+        return np.arange(len(self.courses))
+
+    def tile(self, rows: Ints, cols: Ints) -> Floats:
+        """Similarities of the courses `rows` to the courses `cols`."""
+        return np.array([self._row(i, cols) for i in rows])
+
+    def _row(self, i: int, others: Ints) -> Floats:
+        points, residual, noise = self._course(i)
+        lower = np.linalg.cholesky(self.gp.covariance(points) + np.diag(noise))
+        solved = np.linalg.solve(lower, residual)
+        return np.array([self._given(j, points, lower, solved) - self.scores[j] for j in others])
+
+    def _given(self, j: int, points: Floats, lower: Floats, solved: Floats) -> float:
+        """Log density of course j when the values at `points` are known."""
+        own, residual, noise = self._course(j)
+        shared = np.linalg.solve(lower, self.gp.covariance(points, own))
+        C = self.gp.covariance(own) + np.diag(noise) - shared.T @ shared
+        return _log_density(C, residual - shared.T @ solved)
+
+    def _course(self, i: int) -> tuple[Floats, Floats, Floats]:
+        courses, g = self.courses, self.courses.design_of[i]
+        span = slice(*courses.designs.starts[[g, g + 1]])
+        values = courses.values[courses.starts[i] : courses.starts[i + 1]]
+        noise = self.gp.noise_sd**2 + courses.designs.variances[span]
+        return courses.designs.points[span], values - self.gp.mean, noise
+
+
+def _log_density(C: Floats, residual: Floats) -> float:
+    """Log density of a Gaussian with mean zero, without the constant in pi."""
+    lower = np.linalg.cholesky(C)
+    solved = np.linalg.solve(lower, residual)
+    return -float(solved @ solved) / 2 - float(np.log(np.diag(lower)).sum())

@@ -1,0 +1,86 @@
+"""Who computes which tile: threads on one machine, a bar when a terminal watches."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+
+from timelike.exceptions import InputError
+
+Tile = tuple[slice, slice]
+
+TILE = 512
+"""Courses along each side of a tile: 2 MB of similarities, which stay in the cache while they are mirrored."""
+
+
+def thread_count(threads: int | None) -> int:
+    """The number of threads to use: as asked, or as many as this process may run on."""
+    if threads is None:
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if threads < 1:
+        raise InputError(f"threads is {threads}: expected at least 1.")
+    return threads
+
+
+def upper_tiles(count: int, size: int = TILE) -> list[Tile]:
+    """Tiles that cover the pairs (i, j) with i <= j, of a square with `count` rows."""
+    spans = _spans(count, size)
+    return [(rows, cols) for a, rows in enumerate(spans) for cols in spans[a:]]
+
+
+def all_tiles(rows: int, cols: int, size: int = TILE) -> list[Tile]:
+    """Tiles that cover a rectangle."""
+    return [(r, c) for r in _spans(rows, size) for c in _spans(cols, size)]
+
+
+def run(work: Callable[[Tile], None], tiles: list[Tile], threads: int | None, title: str) -> None:
+    """Do the work on every tile, on several threads, with the linear algebra below on one thread each.
+
+    A bar appears on a terminal when it takes more than a second. The first error stops the rest.
+    """
+    workers = min(thread_count(threads), len(tiles))
+    with _one_thread_below(), progress(title, len(tiles)) as advance:
+        if workers == 1:
+            for tile in tiles:
+                work(tile)
+                advance(1)
+            return
+        with ThreadPoolExecutor(workers) as pool:
+            for _ in _results(pool, work, tiles):
+                advance(1)
+
+
+@contextmanager
+def progress(title: str, total: int) -> Iterator[Callable[[int], object]]:
+    """A bar on standard error, shown when a terminal watches and the work takes more than a second."""
+    from tqdm import tqdm
+
+    with tqdm(total=total, desc=title, delay=1.0, disable=None, leave=False, unit="tile") as bar:
+        yield bar.update
+
+
+def _results(pool: ThreadPoolExecutor, work: Callable[[Tile], None], tiles: list[Tile]) -> Iterator[None]:
+    futures = [pool.submit(work, tile) for tile in tiles]
+    try:
+        for future in futures:
+            yield future.result()
+    except BaseException:
+        for future in futures:
+            future.cancel()
+        raise
+
+
+@contextmanager
+def _one_thread_below() -> Iterator[None]:
+    """Keep NumPy's linear algebra from starting threads under ours."""
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(limits=1, user_api="blas"):
+        yield
+
+
+def _spans(count: int, size: int) -> list[slice]:
+    return [slice(i, min(i + size, count)) for i in range(0, count, size)]
+

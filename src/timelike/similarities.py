@@ -1,0 +1,142 @@
+"""similarity: the log likelihood ratio of "one curve" to "two curves", for every pair of courses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from timelike import schedule
+from timelike.exceptions import InputError
+from timelike.pairs import Route, route
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from timelike.courses import TimeCourses
+    from timelike.gp import GP
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class Similarity:
+    """Similarities of courses: above zero, one curve explains the pair better; below, two curves do.
+
+    Attributes
+    ----------
+    values : (N, M)
+        ``values[i, j]`` is the log likelihood ratio s of course i and course j. When the courses are compared
+        among themselves it is symmetric, and the diagonal is s(i, i), which is not zero.
+    names : tuple of str
+        Courses of the rows.
+    others : tuple of str or None
+        Courses of the columns; None when they are those of the rows.
+    route : str
+        How it was computed.
+    """
+
+    values: Floats
+    names: tuple[str, ...]
+    others: tuple[str, ...] | None = None
+    route: str = ""
+
+    def __repr__(self) -> str:
+        return f"Similarity: {self.values.shape[0]:,} x {self.values.shape[1]:,} log likelihood ratios"
+
+    def to_frame(self) -> pd.DataFrame:
+        """The values with names on rows and columns."""
+        import pandas as pd
+
+        columns = self.names if self.others is None else self.others
+        return pd.DataFrame(self.values, index=list(self.names), columns=list(columns))
+
+    def dissimilarity(self) -> Floats:
+        """The paper's dissimilarity, ``1 + max(S) - S`` with a zero diagonal.
+
+        It depends on the most similar pair of all, the diagonal included.
+        """
+        if self.others is not None:
+            raise InputError("a dissimilarity needs all courses against themselves, not against others.")
+        values = 1 + self.values.max() - self.values
+        np.fill_diagonal(values, 0)
+        return values
+
+
+def similarity(
+    courses: TimeCourses, gp: GP, others: TimeCourses | None = None, *, threads: int | None = None
+) -> Similarity:
+    """The similarity of every pair of courses: ``log p(both | one curve) - log p(both | two curves)``.
+
+    Works for shared, uneven, replicated and each course's own times, with or without known errors; always exact.
+
+    Parameters
+    ----------
+    courses
+    gp
+        From :func:`timelike.fit`, or given.
+    others
+        Compare with these instead of among themselves.
+    threads
+        Number of threads; by default all that this process may use.
+
+    Examples
+    --------
+    >>> import timelike as tl
+    >>> courses, _ = tl.simulate.profiles(seed=1)
+    >>> S = tl.similarity(courses, tl.fit(courses))
+    >>> S
+    Similarity: 150 x 150 log likelihood ratios
+    >>> S.values[0, 1] > S.values[0, 149]     # two of one profile, two of different profiles
+    True
+    """
+    if others is None:
+        return _square(courses, route(courses, gp), threads)
+    return _rectangle(courses, others, route(courses.joined(others), gp), threads)
+
+
+def _square(courses: TimeCourses, way: Route, threads: int | None) -> Similarity:
+    values = np.empty((len(courses), len(courses)))
+    order = way.order
+
+    def work(tile: schedule.Tile) -> None:
+        rows, cols = order[tile[0]], order[tile[1]]
+        block = way.tile(rows, cols)
+        if tile[0] == tile[1]:
+            block = np.triu(block) + np.triu(block, 1).T
+        else:
+            _put(values, cols, rows, block.T)
+        _put(values, rows, cols, block)
+
+    schedule.run(work, schedule.upper_tiles(len(courses)), threads, "similarity")
+    return Similarity(values, courses.names, route=way.name)
+
+
+def _rectangle(courses: TimeCourses, others: TimeCourses, way: Route, threads: int | None) -> Similarity:
+    values = np.empty((len(courses), len(others)))
+    left, right = way.order[way.order < len(courses)], way.order[way.order >= len(courses)]
+
+    def work(tile: schedule.Tile) -> None:
+        rows, cols = left[tile[0]], right[tile[1]]
+        _put(values, rows, cols - len(courses), way.tile(rows, cols))
+
+    schedule.run(work, schedule.all_tiles(len(left), len(right)), threads, "similarity")
+    return Similarity(values, courses.names, others.names, way.name)
+
+
+def _put(values: Floats, rows: Ints, cols: Ints, block: Floats) -> None:
+    """Write a block; rows and columns that follow each other are written as such, which is much faster."""
+    i, j = _as_slice(rows), _as_slice(cols)
+    if i is not None and j is not None:
+        values[i, j] = block
+    else:
+        values[rows[:, None], cols] = block
+
+
+def _as_slice(which: Ints) -> slice | None:
+    first, last = int(which[0]), int(which[-1])
+    consecutive = last - first == len(which) - 1 and (np.diff(which) == 1).all()
+    return slice(first, last + 1) if consecutive else None
