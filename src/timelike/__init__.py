@@ -1,10 +1,33 @@
-"""Tell which short, noisy, irregular time courses are alike, and group them."""
+"""Tell which short, noisy, irregular time courses are alike, and group them.
 
-from timelike import simulate
+>>> import timelike as tl
+>>> courses, profile = tl.simulate.profiles(noise=0.08, seed=1)
+>>> gp = tl.fit(courses)
+>>> S = tl.similarity(courses, gp)
+"""
+
+from timelike import plot, simulate
 from timelike.courses import TimeCourses
+from timelike.exceptions import DataWarning, FitWarning, InputError, MissingExtraError
+from timelike.explanation import Explanation, explain
 from timelike.fitting import fit
-from timelike.gp import GP
+from timelike.gp import GP, Curve
 from timelike.similarities import Similarity, similarity
 
 __version__ = "0.1.0"
-__all__ = ["GP", "Similarity", "TimeCourses", "fit", "similarity", "simulate"]
+__all__ = [
+    "GP",
+    "Curve",
+    "DataWarning",
+    "Explanation",
+    "FitWarning",
+    "InputError",
+    "MissingExtraError",
+    "Similarity",
+    "TimeCourses",
+    "explain",
+    "fit",
+    "plot",
+    "similarity",
+    "simulate",
+]

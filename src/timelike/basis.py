@@ -6,12 +6,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from timelike.arrays import Floats, Ints
 from timelike.exceptions import InputError
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.intp]
 
 RELATIVE_ERROR = 1e-12
 """Largest error of the kernel, in units of the smaller of the noise variance and the signal variance."""
@@ -98,4 +95,3 @@ def pivoted_cholesky(
         columns.append(column)
     left = float(np.maximum(residual, 0).max())
     return np.column_stack(columns) if columns else np.zeros((len(points), 0)), left
-

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from timelike.arrays import Bools, Floats
 from timelike.exceptions import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Floats = NDArray[np.float64]
 
 
 def numbers(data: Any, what: str, names: Iterable[object] | None = None) -> Floats:
@@ -96,16 +95,12 @@ def not_empty(lengths: NDArray[Any], names: tuple[str, ...]) -> None:
     """Raise if a course has no value, naming it."""
     empty = np.flatnonzero(lengths == 0)
     if len(empty):
-        raise InputError(
-            f"course {names[empty[0]]!r} has no value at all{and_more(len(empty))}. Leave it out."
-        )
+        raise InputError(f"course {names[empty[0]]!r} has no value at all{and_more(len(empty))}. Leave it out.")
 
 
 def infinite(name: str, point: Floats, value: float) -> str:
     """The sentence about an infinite value."""
-    return (
-        f"course {name!r} is {value} at time {time(point)}: expected a finite number, or NaN if not measured."
-    )
+    return f"course {name!r} is {value} at time {time(point)}: expected a finite number, or NaN if not measured."
 
 
 def time(point: Floats) -> str:
@@ -157,7 +152,7 @@ def column(frame: pd.DataFrame, name: str, of_row: list[str]) -> Floats:
     return as_numbers.to_numpy(dtype=float, na_value=np.nan) + 0.0
 
 
-def reject(bad: NDArray[np.bool_], name: str, of_row: list[str], entries: NDArray[Any]) -> None:
+def reject(bad: Bools, name: str, of_row: list[str], entries: NDArray[Any]) -> None:
     """Raise about the first bad entry of a column."""
     if bad.any():
         row = int(np.argmax(bad))

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from timelike import checks
-from timelike.designs import Designs, Floats, Ints, distinct, frozen, offsets, ranges, take_designs
+from timelike.arrays import Bools, Floats, Ints
+from timelike.designs import Designs, distinct, frozen, offsets, ranges, take_designs
 from timelike.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -125,9 +126,7 @@ class TimeCourses:
     def __contains__(self, name: object) -> bool:
         return name in self._position
 
-    def __getitem__(
-        self, which: int | str | slice | Sequence[int] | Sequence[str] | NDArray[Any]
-    ) -> TimeCourses:
+    def __getitem__(self, which: int | str | slice | Sequence[int] | Sequence[str] | NDArray[Any]) -> TimeCourses:
         if isinstance(which, (str, int, np.integer)):
             return self.select([which])
         return self.select(range(len(self))[which] if isinstance(which, slice) else which)
@@ -204,9 +203,7 @@ class TimeCourses:
         import pandas as pd
 
         if self.designs.points.shape[1] > 1:
-            raise InputError(
-                "a tidy table has one time column; these courses have several coordinates a point."
-            )
+            raise InputError("a tidy table has one time column; these courses have several coordinates a point.")
         columns: dict[str, Any] = {
             "course": np.repeat(np.array(self.names, dtype=object), self.sizes),
             "time": self.times,
@@ -336,7 +333,7 @@ class TimeCourses:
         if len(np.unique(self.designs.points)) > 2 * self.designs.sizes.max():
             return None
         columns, _ = self.to_matrix() if len(self.designs) > 1 else (self.designs.points[:, 0], None)
-        return columns if 2 * len(self.values) >= len(self) * len(columns) else None
+        return columns if 2 * len(self.values) > len(self) * len(columns) else None
 
     def _with(self, values: Floats, errors: Floats | None = None) -> TimeCourses:
         if errors is None:
@@ -389,9 +386,7 @@ def _from_grid(times: Any, values: Any, names: Iterable[object] | None, errors: 
     return _from_patterns(labels, points, matrix, present)
 
 
-def _from_patterns(
-    names: tuple[str, ...], points: Floats, matrix: Floats, present: NDArray[np.bool_]
-) -> TimeCourses:
+def _from_patterns(names: tuple[str, ...], points: Floats, matrix: Floats, present: Bools) -> TimeCourses:
     """Shared grid with gaps: one design for each pattern of what was measured."""
     checks.not_empty(present.sum(axis=1), names)
     patterns, design_of = np.unique(present, axis=0, return_inverse=True)
@@ -404,13 +399,8 @@ def _from_ragged(times: Any, values: Any, names: Iterable[object] | None, errors
     labels = checks.unique_names(names, len(times))
     if len(values) != len(times):
         raise InputError(f"there are times for {len(times)} courses and values for {len(values)}.")
-    points = [
-        checks.as_points(checks.numbers(x, f"times of course {n!r}"))
-        for n, x in zip(labels, times, strict=True)
-    ]
-    series = [
-        np.ravel(checks.numbers(y, f"values of course {n!r}")) for n, y in zip(labels, values, strict=True)
-    ]
+    points = [checks.as_points(checks.numbers(x, f"times of course {n!r}")) for n, x in zip(labels, times, strict=True)]
+    series = [np.ravel(checks.numbers(y, f"values of course {n!r}")) for n, y in zip(labels, values, strict=True)]
     for name, x, y in zip(labels, points, series, strict=True):
         if len(x) != len(y):
             raise InputError(f"course {name!r} has {len(x)} times and {len(y)} values.")
@@ -423,10 +413,7 @@ def _from_ragged(times: Any, values: Any, names: Iterable[object] | None, errors
     sd = None
     if errors is not None:
         sd = np.concatenate(
-            [
-                np.ravel(checks.numbers(e, f"errors of course {n!r}"))
-                for n, e in zip(labels, errors, strict=True)
-            ]
+            [np.ravel(checks.numbers(e, f"errors of course {n!r}")) for n, e in zip(labels, errors, strict=True)]
         )
         if len(sd) != len(flat):
             raise InputError(f"there are {len(sd)} errors for {len(flat)} values: give one for each value.")

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.intp]
+from timelike.arrays import Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,9 +11,9 @@ from functools import cache
 from importlib.util import find_spec
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from timelike.arrays import Floats
+
 Engine = Callable[[Floats, Floats, Floats, Floats], tuple[Floats, Floats]]
 
 PAIRS = 4096

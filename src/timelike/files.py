@@ -37,7 +37,7 @@ def atomic_path(path: str | PathLike[str]) -> Iterator[Path]:
     try:
         yield temporary
         temporary.chmod(0o666 & ~_umask())
-        os.replace(temporary, target)
+        temporary.replace(target)
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -45,9 +45,9 @@ def atomic_path(path: str | PathLike[str]) -> Iterator[Path]:
 @contextmanager
 def atomic_write(path: str | PathLike[str], mode: str = "w") -> Iterator[IO[Any]]:
     """An open file whose content appears under `path` only when the block ends well."""
-    with atomic_path(path) as temporary:
-        with temporary.open(mode, encoding=None if "b" in mode else "utf-8") as file:
-            yield file
+    encoding = None if "b" in mode else "utf-8"
+    with atomic_path(path) as temporary, temporary.open(mode, encoding=encoding) as file:
+        yield file
 
 
 def _umask() -> int:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from timelike import kernels
+from timelike.arrays import Bools, Floats
 from timelike.exceptions import FitWarning, InputError
 from timelike.gp import GP
 from timelike.kernels import Extent
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from timelike.courses import TimeCourses
 
-Floats = NDArray[np.float64]
 
 NOISE_STARTS = (0.003, 0.1, 1.0)
 """Starting values of noise variance / signal variance."""
@@ -59,7 +58,7 @@ def fit(courses: TimeCourses, kernel: str | Kernel = "se", mean: str | float = "
     >>> courses, _ = tl.simulate.profiles(noise=0.08, seed=1)
     >>> gp = tl.fit(courses)
     >>> round(gp.noise_sd, 3)
-    0.08
+    0.082
     """
     shape = kernels.resolve(kernel)
     search = _Search(courses, shape, _mean(mean))
@@ -95,11 +94,13 @@ class _Search:
         top = np.log(self.variance)
         self.low = np.concatenate([self.space.low, [top - np.log(prior) - 16, top - 28]])
         self.high = np.concatenate([self.space.high, [top - np.log(prior) + 16, top + 4]])
-        self.starts = np.array([
-            [*start, *np.log([self.variance / prior / (1 + ratio), self.variance * ratio / (1 + ratio)])]
-            for start in self.space.starts
-            for ratio in NOISE_STARTS
-        ])
+        self.starts = np.array(
+            [
+                [*start, *np.log([self.variance / prior / (1 + ratio), self.variance * ratio / (1 + ratio)])]
+                for start in self.space.starts
+                for ratio in NOISE_STARTS
+            ]
+        )
 
     def run(self) -> _Optimum:
         starts = self.starts
@@ -152,12 +153,12 @@ def _polish(likelihood: Likelihood, optimum: _Optimum, search: _Search) -> _Opti
     return _Optimum(parameters, score)
 
 
-def _free(parameters: Floats, search: _Search) -> NDArray[np.bool_]:
+def _free(parameters: Floats, search: _Search) -> Bools:
     margin = 1e-9
     return (parameters > search.low + margin) & (parameters < search.high - margin)
 
 
-def _hessian(likelihood: Likelihood, parameters: Floats, free: NDArray[np.bool_], step: float = 1e-4) -> Floats:
+def _hessian(likelihood: Likelihood, parameters: Floats, free: Bools, step: float = 1e-4) -> Floats:
     """Second derivatives of the log likelihood, from central differences of its gradient."""
     rows = []
     for k in np.flatnonzero(free):
@@ -260,7 +261,8 @@ def _short_length_scale(search: _Search, parameters: Floats) -> list[str]:
         f"the length scale ({np.exp(parameters[k]):.3g}) is below the gap between neighbouring times ({gap:.3g}): each "
         "time is on its own, and the order of times plays no part in the similarity."
         for k, name in enumerate(search.space.names)
-        if name.endswith("length_scale") and "periodicity" not in str(search.space.names)
+        if name.endswith("length_scale")
+        and "periodicity" not in str(search.space.names)
         and parameters[k] < np.log(gap) - 1e-9
     ]
 
@@ -281,15 +283,3 @@ def _indistinct(search: _Search, best: _Optimum) -> list[str]:
         "signal and noise cannot be told apart: other splits of the variance fit almost equally well. Replicates, "
         "more courses or a fixed noise would help; similarities depend on the split."
     ]
-
-
-def describe(gp: GP) -> dict[str, Any]:
-    """The hyperparameters in plain form, for tables and messages."""
-    return {
-        "kernel": kernels.name_of(gp.kernel),
-        "length_scale": gp.length_scale,
-        "signal_sd": gp.signal_sd,
-        "noise_sd": gp.noise_sd,
-        "mean": gp.mean,
-        "log_likelihood": gp.log_likelihood,
-    }

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from timelike import checks, kernels
+from timelike.arrays import Floats
 from timelike.basis import basis
 from timelike.exceptions import InputError
 from timelike.files import atomic_write
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
     from timelike.courses import TimeCourses
 
-Floats = NDArray[np.float64]
 
 FORMAT = "timelike model 1"
 
@@ -65,7 +65,7 @@ class GP:
     >>> course = tl.TimeCourses.from_arrays([0, 48, 96], [[8, 10, 9]])
     >>> curve = gp.posterior(course, [24, 72])
     >>> curve.mean.round(2), curve.sd.round(2)
-    (array([8.98, 9.83]), array([0.39, 0.39]))
+    (array([9.18, 9.79]), array([0.43, 0.43]))
     """
 
     kernel: Kernel
@@ -80,7 +80,9 @@ class GP:
         for name, positive in (("signal_sd", True), ("noise_sd", False), ("mean", None)):
             value = _number(name, getattr(self, name))
             if positive is not None and (value < 0 or (positive and value == 0)):
-                raise InputError(f"{name} is {value}: expected a number {'above zero' if positive else 'not negative'}.")
+                raise InputError(
+                    f"{name} is {value}: expected a number {'above zero' if positive else 'not negative'}."
+                )
             object.__setattr__(self, name, value)
 
     @classmethod
@@ -94,17 +96,21 @@ class GP:
         return cls(RBF(scale), signal_sd, noise_sd, mean)
 
     def __repr__(self) -> str:
-        scale = f", length_scale={self.length_scale:.6g}" if np.ndim(self.length_scale) == 0 and self.length_scale else ""
+        scale = self.length_scale
+        shown = f", length_scale={scale:.6g}" if isinstance(scale, float) else ""
         return (
-            f"GP(kernel={kernels.name_of(self.kernel)!r}{scale}, signal_sd={self.signal_sd:.6g}, "
+            f"GP(kernel={kernels.name_of(self.kernel)!r}{shown}, signal_sd={self.signal_sd:.6g}, "
             f"noise_sd={self.noise_sd:.6g}, mean={self.mean:.6g})"
         )
 
     @property
-    def length_scale(self) -> float | None:
-        """How far apart in time two values of a curve are when they begin to differ; None if the kernel has none."""
+    def length_scale(self) -> float | Floats | None:
+        """How far apart in time two values of a curve are when they begin to differ; None if the kernel has none.
+
+        One number for each coordinate where the kernel has several.
+        """
         scale = self.kernel.get_params().get("length_scale")
-        return None if scale is None else float(scale) if np.ndim(scale) == 0 else np.asarray(scale)
+        return scale if scale is None else float(scale) if np.ndim(scale) == 0 else np.asarray(scale, dtype=float)
 
     @cached_property
     def covariance(self) -> Kernel:
@@ -212,5 +218,5 @@ def _read_json(path: Path) -> dict[str, Any]:
     except ValueError as problem:
         raise InputError(f"{path} is not a model file: {problem}.") from None
     if not isinstance(data, dict) or data.get("format") != FORMAT:
-        raise InputError(f"{path} is not a model file: expected JSON with \"format\": {FORMAT!r}.")
+        raise InputError(f'{path} is not a model file: expected JSON with "format": {FORMAT!r}.')
     return data

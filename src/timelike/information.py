@@ -14,17 +14,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from timelike.arrays import Floats, Ints
 from timelike.basis import Basis, basis
 from timelike.exceptions import InputError
 
 if TYPE_CHECKING:
     from timelike.courses import TimeCourses
     from timelike.gp import GP
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +47,7 @@ class Information:
     @property
     def rank(self) -> int:
         """Number of basis functions."""
-        return self.b.shape[1]
+        return int(self.b.shape[1])
 
     def means(self) -> Floats:
         """Posterior mean of ``w`` given each course alone, ``(I + A)^-1 b``, (N, r)."""

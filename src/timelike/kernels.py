@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from timelike.arrays import Floats
 from timelike.exceptions import InputError
 
 if TYPE_CHECKING:
     from sklearn.gaussian_process.kernels import Kernel
 
-Floats = NDArray[np.float64]
 
 NAMED: dict[str, tuple[str, dict[str, float]]] = {
     "se": ("RBF", {}),
@@ -142,7 +141,10 @@ def search_space(kernel: Kernel, extent: Extent) -> SearchSpace:
 
     Bounds that the caller set are kept; scikit-learn's default bounds are replaced by the extent of the data.
     """
-    names, low, high, columns = [], [], [], []
+    names: list[str] = []
+    low: list[float] = []
+    high: list[float] = []
+    columns: list[Floats] = []
     leaves = _leaves(kernel)
     for parameter in kernel.hyperparameters:
         if parameter.fixed:

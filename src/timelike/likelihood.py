@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from timelike.arrays import Floats, Ints
 from timelike.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from timelike.courses import TimeCourses
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.intp]
 
 MAX_DISTINCT = 1500
 """Up to so many distinct points the kernel is evaluated once for all designs, beyond in groups of designs."""

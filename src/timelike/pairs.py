@@ -16,8 +16,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from timelike.arrays import Floats, Ints
 from timelike.basis import RELATIVE_ERROR
 from timelike.information import Information, information, log_det_plus_identity, noise_variances
 
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from timelike.courses import TimeCourses
     from timelike.gp import GP
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.intp]
 
 FEW = 24
 """Designs are few when a design has, on average, at least so many courses."""

@@ -83,4 +83,3 @@ def _one_thread_below() -> Iterator[None]:
 
 def _spans(count: int, size: int) -> list[slice]:
     return [slice(i, min(i + size, count)) for i in range(0, count, size)]
-

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from timelike import schedule
+from timelike.arrays import Floats, Ints
 from timelike.exceptions import InputError
 from timelike.pairs import Route, route
 
@@ -17,9 +17,6 @@ if TYPE_CHECKING:
 
     from timelike.courses import TimeCourses
     from timelike.gp import GP
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +87,7 @@ def similarity(
     >>> S = tl.similarity(courses, tl.fit(courses))
     >>> S
     Similarity: 150 x 150 log likelihood ratios
-    >>> S.values[0, 1] > S.values[0, 149]     # two of one profile, two of different profiles
+    >>> bool(S.values[0, 1] > S.values[0, 149])     # two of one profile, two of different profiles
     True
     """
     if others is None:

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from timelike.arrays import Bools, Floats, Ints
 from timelike.courses import TimeCourses
 from timelike.exceptions import InputError
-
-Floats = NDArray[np.float64]
-Labels = NDArray[np.intp]
 
 POINTS = 15
 SAMPLINGS = ("even", "uneven", "asynchronous")
@@ -30,7 +27,7 @@ def grid(sampling: str = "even") -> Floats:
 
 def profiles(
     noise: float = 0.08, sampling: str = "even", per_group: int = 50, seed: int = 0
-) -> tuple[TimeCourses, Labels]:
+) -> tuple[TimeCourses, Ints]:
     """The paper's synthetic data: noisy samples of three profiles, and the profile of each course.
 
     Parameters
@@ -58,9 +55,7 @@ def profiles(
     return TimeCourses.from_arrays(times, values, _names(labels)), labels
 
 
-def replicated(
-    noise: float = 0.1, replicates: int = 3, per_group: int = 50, seed: int = 0
-) -> tuple[TimeCourses, Labels]:
+def replicated(noise: float = 0.1, replicates: int = 3, per_group: int = 50, seed: int = 0) -> tuple[TimeCourses, Ints]:
     """Few uneven times with replicates, as gene expression is measured: 6 times, each `replicates` times."""
     times = np.repeat([0.0, 0.1, 0.25, 0.5, 0.75, 1.0], replicates)
     _, labels, values = _noisy(times, noise, per_group, seed)
@@ -69,7 +64,7 @@ def replicated(
 
 def outlying(
     noise: float = 0.08, share: float = 0.02, size: float = 1.0, per_group: int = 50, seed: int = 0
-) -> tuple[TimeCourses, Labels, NDArray[np.bool_]]:
+) -> tuple[TimeCourses, Ints, Bools]:
     """The profiles with a `share` of single values thrown off by `size`; the third result marks those, (N, 15)."""
     times = grid()
     rng, labels, values = _noisy(times, noise, per_group, seed)
@@ -80,7 +75,7 @@ def outlying(
 
 def delayed(
     noise: float = 0.1, delays: tuple[float, ...] = (0.0, 0.1, 0.2), per_group: int = 50, seed: int = 0
-) -> tuple[TimeCourses, Labels]:
+) -> tuple[TimeCourses, Ints]:
     """One pulse that comes later in each group: the same shape at other times."""
     times = grid()
     means = np.stack([np.exp(-(((times - 0.3 - delay) / 0.15) ** 2) / 2) for delay in delays])
@@ -90,9 +85,7 @@ def delayed(
     return TimeCourses.from_arrays(times, values, _names(labels)), labels
 
 
-def uneven_errors(
-    low: float = 0.03, high: float = 0.3, per_group: int = 50, seed: int = 0
-) -> tuple[TimeCourses, Labels]:
+def uneven_errors(low: float = 0.03, high: float = 0.3, per_group: int = 50, seed: int = 0) -> tuple[TimeCourses, Ints]:
     """The profiles with a known standard error for each value, between `low` and `high`, carried by the courses."""
     times = grid()
     rng, labels, values = _noisy(times, 0.0, per_group, seed)
@@ -103,7 +96,7 @@ def uneven_errors(
 
 def own_times(
     noise: float = 0.08, visits: tuple[int, int] = (4, 9), per_group: int = 50, seed: int = 0
-) -> tuple[TimeCourses, Labels]:
+) -> tuple[TimeCourses, Ints]:
     """The profiles, each course measured at its own random times on [0, 1], as patients come when they come."""
     rng = np.random.default_rng(seed)
     labels = np.repeat(np.arange(3), per_group)
@@ -112,9 +105,7 @@ def own_times(
     return TimeCourses.from_arrays(times, values, _names(labels)), labels
 
 
-def _noisy(
-    times: Floats, noise: float, per_group: int, seed: int
-) -> tuple[np.random.Generator, Labels, Floats]:
+def _noisy(times: Floats, noise: float, per_group: int, seed: int) -> tuple[np.random.Generator, Ints, Floats]:
     if noise < 0 or per_group < 1:
         raise InputError(f"noise {noise} and per_group {per_group}: expected noise >= 0 and per_group >= 1.")
     rng = np.random.default_rng(seed)
@@ -122,12 +113,12 @@ def _noisy(
     return rng, labels, curves(times)[labels] + noise * rng.standard_normal((len(labels), len(times)))
 
 
-def _remove(values: Floats, counts: Labels, rng: np.random.Generator) -> None:
+def _remove(values: Floats, counts: Ints, rng: np.random.Generator) -> None:
     """Blank `counts[i]` random entries of row i."""
     for row, count in zip(values, counts, strict=True):
         row[rng.permutation(len(row))[:count]] = np.nan
 
 
-def _names(labels: Labels) -> list[str]:
+def _names(labels: Ints) -> list[str]:
     within = np.concatenate([np.arange(c) for c in np.bincount(labels)])
     return [f"{'ABCDEFGHIJ'[g]}{k + 1:02d}" for g, k in zip(labels, within, strict=True)]

@@ -1,0 +1,50 @@
+# Every target sets up what it needs, in .venv, on a machine with python3 (3.11 or newer) and make.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check format bench reproduce clean
+
+help:  ## this list
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+
+demo: .venv/run  ## fit, similarity and figures on made-up courses; says where the results are
+	$(BIN)/timelike demo --out demo --force
+
+test: .venv/test  ## all tests
+	$(BIN)/python -m pytest -n auto
+
+check: .venv/test  ## lint, format, types, and the direction of imports
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/python -m pytest tests/test_architecture.py
+
+format: .venv/test  ## put the code into the house's format
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+bench: .venv/bench  ## race us against peers; writes benchmarks/results (about 15 minutes, leave the machine alone)
+	$(BIN)/python benchmarks/similarity.py
+	$(BIN)/python benchmarks/scaling.py
+
+clean:  ## remove what make made
+	rm -rf .venv demo dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+
+.venv/pip:
+	$(PYTHON) -c 'import sys; sys.exit("timelike needs Python 3.11 or newer, this is " + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
+	touch $@
+
+.venv/run: .venv/pip pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable ".[all]"
+	touch $@
+
+.venv/test: .venv/run
+	$(BIN)/python -m pip install --quiet --group check --group test
+	touch $@
+
+.venv/bench: .venv/run
+	$(BIN)/python -m pip install --quiet --group bench
+	touch $@

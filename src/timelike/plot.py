@@ -1,0 +1,116 @@
+"""Figures for publications: one function, one figure, drawn on the Axes that it returns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from timelike.arrays import Floats, Ints
+from timelike.exceptions import InputError, MissingExtraError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from timelike.courses import TimeCourses
+    from timelike.explanation import Explanation
+    from timelike.gp import GP
+    from timelike.similarities import Similarity
+
+
+COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442")
+"""Okabe and Ito's colours, which colour-blind readers can tell apart."""
+
+
+def courses(courses: TimeCourses, ax: Axes | None = None, *, color: str = COLORS[0]) -> Axes:
+    """All courses as thin lines over time; replicates are averaged in the line and shown as dots."""
+    ax = _axes(ax)
+    alpha = float(np.clip(10 / len(courses), 0.05, 0.9))
+    for course in courses:
+        times, mean = _averaged(course)
+        ax.plot(times, mean, color=color, alpha=alpha, linewidth=1)
+        if len(times) < len(course.values):
+            ax.plot(course.times, course.values, ".", color=color, alpha=alpha, markersize=3)
+    return _labelled(ax, courses.summary())
+
+
+def pair(courses: TimeCourses, gp: GP, first: str | int, second: str | int, ax: Axes | None = None) -> Axes:
+    """Two courses, the curve that each has for itself (thin) and the one that they would share (with its band).
+
+    The band is two standard deviations of the shared curve.
+    """
+    from timelike.explanation import explain
+
+    why = explain(courses, gp, first, second)
+    ax = _axes(ax)
+    at = np.linspace(why.pair.times.min(), why.pair.times.max(), 200)
+    shared = gp.posterior(why.pair, at)
+    ax.fill_between(at, shared.mean - 2 * shared.sd, shared.mean + 2 * shared.sd, color="0.85", linewidth=0)
+    ax.plot(at, shared.mean, color="0.35", linewidth=2, label="one curve for both")
+    for k, name in enumerate(why.pair.names):
+        ax.plot(at, gp.posterior(why.pair[k], at).mean, color=COLORS[k], linewidth=1, linestyle="--")
+        ax.plot(why.pair[k].times, why.pair[k].values, "o", color=COLORS[k], markersize=4, label=name)
+    ax.legend(frameon=False)
+    return _labelled(ax, f"s = {why.similarity:.2f}: {_verdict(why.similarity)}")
+
+
+def explanation(why: Explanation, ax: Axes | None = None) -> Axes:
+    """What each value adds to the similarity, as bars along time; they sum to s."""
+    ax = _axes(ax)
+    span = np.ptp(why.pair.times) or 1.0
+    width = 0.4 * min(np.diff(np.unique(why.pair.times)).min(initial=span), span / 12)
+    for k, (name, share) in enumerate(zip(why.pair.names, why.contributions, strict=True)):
+        times, total = _summed(why.pair[k].times, share)
+        ax.bar(times + (k - 0.5) * width, total, width, color=COLORS[k], label=name)
+    ax.axhline(0, color="0.3", linewidth=0.8)
+    ax.legend(frameon=False)
+    _labelled(ax, f"s = {why.similarity:.2f}: {_verdict(why.similarity)}")
+    ax.set_ylabel("contribution to s")
+    return ax
+
+
+def heatmap(similarity: Similarity, ax: Axes | None = None, *, order: Ints | None = None) -> Axes:
+    """The similarities as an image, white at zero; `order` puts the courses into a sequence of your choice."""
+    ax = _axes(ax)
+    values = similarity.values if order is None else similarity.values[np.ix_(order, order)]
+    limit = float(np.percentile(np.abs(values), 98)) or 1.0
+    image = ax.imshow(values, cmap="RdBu", vmin=-limit, vmax=limit, interpolation="nearest", rasterized=True)
+    ax.figure.colorbar(image, ax=ax, label="s: two curves  <  0  <  one curve")
+    ax.set_xlabel("course")
+    ax.set_ylabel("course")
+    return ax
+
+
+def _axes(ax: Axes | None) -> Any:
+    if ax is not None:
+        return ax
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError:
+        raise MissingExtraError("figures need matplotlib: pip install 'timelike[plot]'.") from None
+    return plt.subplots(figsize=(6, 3.6), layout="constrained")[1]
+
+
+def _labelled(ax: Any, title: str) -> Axes:
+    ax.set_xlabel("time")
+    ax.set_ylabel("value")
+    ax.set_title(title, fontsize="medium", loc="left")
+    ax.spines[["top", "right"]].set_visible(False)
+    return ax  # type: ignore[no-any-return]
+
+
+def _averaged(course: TimeCourses) -> tuple[Floats, Floats]:
+    times, total = _summed(course.times, course.values)
+    return times, total / np.unique(course.times, return_counts=True)[1]
+
+
+def _summed(times: Floats, values: Floats) -> tuple[Floats, Floats]:
+    """Distinct times, and the sum of the values at each."""
+    if times.ndim > 1:
+        raise InputError("a figure over time needs points with one coordinate.")
+    distinct, at = np.unique(times, return_inverse=True)
+    return distinct, np.bincount(at.ravel(), values)
+
+
+def _verdict(s: float) -> str:
+    return "one curve explains both better" if s > 0 else "two curves explain them better"
