@@ -12,6 +12,7 @@ from timelike.exceptions import DataWarning, FitWarning, InputError, MissingExtr
 from timelike.explanation import Explanation, explain
 from timelike.fitting import fit
 from timelike.gp import GP, Curve
+from timelike.reading import read
 from timelike.similarities import Similarity, similarity
 
 __version__ = "0.1.0"
@@ -28,6 +29,7 @@ __all__ = [
     "explain",
     "fit",
     "plot",
+    "read",
     "similarity",
     "simulate",
 ]

@@ -81,6 +81,19 @@ def heatmap(similarity: Similarity, ax: Axes | None = None, *, order: Ints | Non
     return ax
 
 
+def panels(count: int, columns: int = 2) -> list[Axes]:
+    """Axes of a figure with `count` panels, for several of the functions here; no window is opened for it."""
+    try:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise MissingExtraError("figures need matplotlib: pip install 'timelike[plot]'.") from None
+    rows = -(-count // columns)
+    figure = Figure(figsize=(5.5 * min(columns, count), 3.6 * rows), layout="constrained")
+    FigureCanvasAgg(figure)
+    return [figure.add_subplot(rows, min(columns, count), k + 1) for k in range(count)]
+
+
 def _axes(ax: Axes | None) -> Any:
     if ax is not None:
         return ax
