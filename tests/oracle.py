@@ -3,7 +3,11 @@
 Equation names are those of the paper's LaTeX: likelihood_same_async, likelihood_diff_async, bayesfactor1.
 """
 
+import mpmath
 import numpy as np
+from sklearn.gaussian_process import kernels as sk
+
+# -- covariances ---------------------------------------------------------------------------------------------
 
 
 def se(x, z, length_scale, signal_sd):
@@ -13,13 +17,59 @@ def se(x, z, length_scale, signal_sd):
     return signal_sd**2 * np.exp(-squares / (2 * length_scale**2))
 
 
+def matern12(x, z, length_scale, signal_sd):
+    return signal_sd**2 * np.exp(-np.abs(np.subtract.outer(x, z)) / length_scale)
+
+
 def matern32(x, z, length_scale, signal_sd):
     r = np.sqrt(3) * np.abs(np.subtract.outer(x, z)) / length_scale
     return signal_sd**2 * (1 + r) * np.exp(-r)
 
 
-def matern12(x, z, length_scale, signal_sd):
-    return signal_sd**2 * np.exp(-np.abs(np.subtract.outer(x, z)) / length_scale)
+def matern52(x, z, length_scale, signal_sd):
+    r = np.sqrt(5) * np.abs(np.subtract.outer(x, z)) / length_scale
+    return signal_sd**2 * (1 + r + r**2 / 3) * np.exp(-r)
+
+
+def periodic(x, z, length_scale, periodicity, signal_sd):
+    angle = np.pi * np.subtract.outer(x, z) / periodicity
+    return signal_sd**2 * np.exp(-2 * np.sin(angle) ** 2 / length_scale**2)
+
+
+def linear(x, z, sigma_0, signal_sd):
+    return signal_sd**2 * (sigma_0**2 + np.multiply.outer(x, z))
+
+
+def rational_quadratic(x, z, length_scale, alpha, signal_sd):
+    return signal_sd**2 * (1 + np.subtract.outer(x, z) ** 2 / (2 * alpha * length_scale**2)) ** -alpha
+
+
+KERNELS = {
+    "se": (sk.RBF(0.4), lambda x, z: se(x, z, 0.4, 1.0)),
+    "matern12": (sk.Matern(0.6, nu=0.5), lambda x, z: matern12(x, z, 0.6, 1.0)),
+    "matern32": (sk.Matern(0.6, nu=1.5), lambda x, z: matern32(x, z, 0.6, 1.0)),
+    "matern52": (sk.Matern(0.6, nu=2.5), lambda x, z: matern52(x, z, 0.6, 1.0)),
+    "periodic": (sk.ExpSineSquared(0.8, 0.7), lambda x, z: periodic(x, z, 0.8, 0.7, 1.0)),
+    "linear": (sk.DotProduct(0.5), lambda x, z: linear(x, z, 0.5, 1.0)),
+    "rational": (sk.RationalQuadratic(0.4, 1.5), lambda x, z: rational_quadratic(x, z, 0.4, 1.5, 1.0)),
+    "sum": (
+        sk.ConstantKernel(0.5) * sk.RBF(0.3) + sk.DotProduct(0.7),
+        lambda x, z: 0.5 * se(x, z, 0.3, 1.0) + linear(x, z, 0.7, 1.0),
+    ),
+    "product": (
+        sk.RBF(1.2) * sk.ExpSineSquared(1.0, 0.5),
+        lambda x, z: se(x, z, 1.2, 1.0) * periodic(x, z, 1.0, 0.5, 1.0),
+    ),
+    "power": (sk.Matern(0.5, nu=1.5) ** 2, lambda x, z: matern32(x, z, 0.5, 1.0) ** 2),
+}
+"""A kernel object as users give it, and the same covariance written down. Every law holds for each of them."""
+
+
+def scaled(k, signal_sd):
+    return lambda x, z: signal_sd**2 * k(x, z)
+
+
+# -- likelihood and similarity ---------------------------------------------------------------------------------
 
 
 def log_density(y, mean, C):
@@ -36,13 +86,30 @@ def marginal(x, y, k, noise_variance, mean=0.0, error=0.0):
     return log_density(y, mean, k(x, x) + R)
 
 
+def score(times, values, k, noise_variance, mean=0.0, errors=None):
+    """Summed log marginal likelihood, eq. inference_async."""
+    errors = [0.0] * len(values) if errors is None else errors
+    return sum(
+        marginal(x, y, k, noise_variance, mean, e) for x, y, e in zip(times, values, errors, strict=True)
+    )
+
+
 def similarity(x_i, y_i, x_j, y_j, k, noise_variance, mean=0.0, error_i=0.0, error_j=0.0):
     """s(i, j) = log p_same - log p_diff, eq. bayesfactor1, from two full covariance matrices."""
     e_i, e_j = np.broadcast_to(error_i, len(y_i)), np.broadcast_to(error_j, len(y_j))
     same = marginal(
-        np.concatenate([x_i, x_j]), np.concatenate([y_i, y_j]), k, noise_variance, mean, np.concatenate([e_i, e_j])
+        np.concatenate([x_i, x_j]),
+        np.concatenate([y_i, y_j]),
+        k,
+        noise_variance,
+        mean,
+        np.concatenate([e_i, e_j]),
     )
-    return same - marginal(x_i, y_i, k, noise_variance, mean, e_i) - marginal(x_j, y_j, k, noise_variance, mean, e_j)
+    return (
+        same
+        - marginal(x_i, y_i, k, noise_variance, mean, e_i)
+        - marginal(x_j, y_j, k, noise_variance, mean, e_j)
+    )
 
 
 def similarity_matrix(times, values, k, noise_variance, mean=0.0, errors=None):
@@ -57,10 +124,85 @@ def similarity_matrix(times, values, k, noise_variance, mean=0.0, errors=None):
     return S
 
 
-def posterior(x, y, at, k, noise_variance, mean=0.0):
+def posterior(x, y, at, k, noise_variance, mean=0.0, error=0.0):
     """Mean and standard deviation of the curve at new times."""
-    C = k(x, x) + noise_variance * np.eye(len(x))
+    R = np.eye(len(y)) * noise_variance + np.diag(np.broadcast_to(np.square(error), len(y)))
+    C = k(x, x) + R
     cross = k(at, x)
     centre = mean + cross @ np.linalg.solve(C, np.asarray(y) - mean)
     covariance = k(at, at) - cross @ np.linalg.solve(C, cross.T)
     return centre, np.sqrt(np.diag(covariance))
+
+
+# -- fifty digits ------------------------------------------------------------------------------------------------
+
+EXACT_KERNELS = {
+    "se": lambda r: mpmath.exp(-r * r / 2),
+    "matern12": lambda r: mpmath.exp(-r),
+    "matern32": lambda r: (1 + mpmath.sqrt(3) * r) * mpmath.exp(-mpmath.sqrt(3) * r),
+}
+
+
+def exact_similarity_matrix(times, values, kernel, length_scale, signal_sd, noise_sd, mean=0.0):
+    """As `similarity_matrix`, in 50 digits: for these very doubles, the true answer."""
+    with mpmath.workdps(50):
+        courses = [
+            ([mpmath.mpf(float(t)) for t in x], [mpmath.mpf(float(v)) - mpmath.mpf(mean) for v in y])
+            for x, y in zip(times, values, strict=True)
+        ]
+        setting = (
+            EXACT_KERNELS[kernel],
+            mpmath.mpf(length_scale),
+            mpmath.mpf(signal_sd) ** 2,
+            mpmath.mpf(noise_sd) ** 2,
+        )
+        alone = [_exact_log_density(x, y, *setting) for x, y in courses]
+        S = np.empty((len(courses), len(courses)))
+        for i, (x_i, y_i) in enumerate(courses):
+            for j, (x_j, y_j) in enumerate(courses[: i + 1]):
+                same = _exact_log_density(x_i + x_j, y_i + y_j, *setting)
+                S[i, j] = S[j, i] = float(same - alone[i] - alone[j])
+        return S
+
+
+def _exact_log_density(x, y, k, length_scale, signal, noise):
+    """Log density without the constant in pi, by a Cholesky factor and forward substitution."""
+    n = len(x)
+    C = mpmath.matrix(n, n)
+    for a in range(n):
+        for b in range(n):
+            C[a, b] = signal * k(abs(x[a] - x[b]) / length_scale) + (noise if a == b else 0)
+    L = mpmath.cholesky(C)
+    solved = []
+    for a in range(n):
+        solved.append((y[a] - mpmath.fsum(L[a, b] * solved[b] for b in range(a))) / L[a, a])
+    return -mpmath.fsum(z * z for z in solved) / 2 - mpmath.fsum(mpmath.log(L[a, a]) for a in range(n))
+
+
+# -- examples -------------------------------------------------------------------------------------------------------
+
+EXAMPLES = ("grid", "replicates", "gaps", "own", "errors", "single")
+
+
+def example(kind, count=6, seed=0):
+    """Lists of times, values and errors (or None): small courses of every kind that the method serves."""
+    rng = np.random.default_rng(seed)
+    grid = np.array([0.0, 0.1, 0.25, 0.5, 0.6, 1.0])
+    errors = None
+    if kind == "replicates":
+        times = [np.repeat([0.0, 0.3, 1.0], 2)] * count
+    elif kind == "gaps":
+        times = [np.sort(rng.choice(grid, rng.integers(2, 6), replace=False)) for _ in range(count)]
+    elif kind == "own":
+        times = [np.sort(rng.random(rng.integers(1, 6))) for _ in range(count)]
+    elif kind == "single":
+        times = [rng.random(1) for _ in range(count)]
+    else:
+        times = [grid] * count
+    if kind == "errors":
+        errors = [rng.uniform(0.05, 0.5, len(x)) for x in times]
+    values = [
+        np.sin(4 * x + rng.integers(2)) + 0.2 * rng.standard_normal(len(x)) + 0.5 * rng.standard_normal()
+        for x in times
+    ]
+    return times, values, errors

@@ -14,6 +14,7 @@ from timelike.exceptions import FitWarning, InputError
 from timelike.gp import GP
 from timelike.kernels import Extent
 from timelike.likelihood import Likelihood, Score
+from timelike.schedule import one_thread_below
 
 if TYPE_CHECKING:
     from sklearn.gaussian_process.kernels import Kernel
@@ -61,9 +62,9 @@ def fit(courses: TimeCourses, kernel: str | Kernel = "se", mean: str | float = "
     0.082
     """
     shape = kernels.resolve(kernel)
-    search = _Search(courses, shape, _mean(mean))
-    best = search.run()
-    return _finish(search, best)
+    with one_thread_below():
+        search = _Search(courses, shape, _mean(mean))
+        return _finish(search, search.run())
 
 
 def _mean(mean: str | float) -> float | None:

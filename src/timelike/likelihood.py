@@ -210,7 +210,7 @@ class _Factored:
     def value_and_gradient(self, mean: float) -> tuple[float, Floats]:
         """Log likelihood without its constant, and its gradient, at the given mean."""
         value, trace = 0.0, 0.0
-        slope = np.zeros(self.K.shape)
+        parts = []
         for s in self.solved:
             ones = mean * s.batch.weights[:, None]
             residual = s.batch.rows - ones
@@ -218,7 +218,8 @@ class _Factored:
             value -= 0.5 * float((residual * alpha).sum() + s.batch.counts @ s.log_det)
             inner = _outer_sums(alpha, s.batch.design, len(s.inverse)) - s.batch.counts[:, None, None] * s.inverse
             trace += float(np.einsum("gii->", inner))
-            _scatter(slope, s.batch.point, inner)
+            parts.append((s.batch.point, inner))
+        slope = _gathered(parts, len(self.K))
         kernel = self.signal * np.tensordot(slope, self.dK, axes=2)
         variances = [self.signal * float((slope * self.K).sum()), self.noise * trace]
         return value, 0.5 * np.concatenate([kernel, variances])
@@ -226,7 +227,8 @@ class _Factored:
 
 def _factor(group: Group, kernel: Kernel, signal: float, noise: float) -> _Factored:
     K, dK = kernel(group.points, eval_gradient=True)
-    return _Factored(K, dK, signal, noise, [_solve(batch, signal * K, noise) for batch in group.batches])
+    scaled = signal * K
+    return _Factored(K, dK, signal, noise, [_solve(batch, scaled, noise) for batch in group.batches])
 
 
 def _solve(batch: Batch, K: Floats, noise: float) -> _Solved:
@@ -261,10 +263,11 @@ def _outer_sums(alpha: Floats, design: Ints, count: int) -> Floats:
     return np.add.reduceat(products, starts, axis=0)
 
 
-def _scatter(total: Floats, point: Ints, parts: Floats) -> None:
-    """Add the (G, n, n) parts into the matrix over distinct points, in place."""
-    flat = (point[:, :, None] * len(total) + point[:, None, :]).ravel()
-    total += np.bincount(flat, parts.ravel(), minlength=total.size).reshape(total.shape)
+def _gathered(parts: list[tuple[Ints, Floats]], count: int) -> Floats:
+    """The sum of (G, n, n) parts, each entry at the place of its two points among `count` distinct points."""
+    places = [(point[:, :, None] * count + point[:, None, :]).ravel() for point, _ in parts]
+    weights = np.concatenate([part.ravel() for _, part in parts])
+    return np.bincount(np.concatenate(places), weights, minlength=count**2).reshape(count, count)
 
 
 def _best_mean(factored: list[_Factored]) -> float:

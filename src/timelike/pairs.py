@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -45,8 +46,8 @@ class Route(Protocol):
     def order(self) -> Ints:
         """The courses, so sorted that a tile of neighbours is cheap."""
 
-    def tile(self, rows: Ints, cols: Ints) -> Floats:
-        """Similarities of the courses `rows` to the courses `cols`."""
+    def tile(self, rows: Ints, cols: Ints, out: Floats) -> None:
+        """Write the similarities of the courses `rows` to the courses `cols` into `out`."""
 
 
 def route(courses: TimeCourses, gp: GP) -> Route:
@@ -80,21 +81,24 @@ class PairForm:
     cross: Floats
     own: Floats
 
-    def __call__(self, m_i: Floats, m_j: Floats) -> Floats:
-        """Similarities of all rows of `m_i` to all rows of `m_j`."""
+    def __call__(self, m_i: Floats, m_j: Floats, out: Floats) -> None:
+        """Write the similarities of all rows of `m_i` to all rows of `m_j` into `out`."""
         x_i, x_j = m_i @ self.root, m_j @ self.root
         q_i, q_j = (x_i**2).sum(axis=1) / 2, (x_j**2).sum(axis=1) / 2
         extra = ((m_j @ self.own) * m_j).sum(axis=1)
         if max(q_i.max(), q_j.max()) > PRECISE_ABOVE:
-            return self._by_differences(x_i, x_j, (m_i @ self.cross) @ m_j.T + extra)
+            out[...] = self.constant - _squares(x_i, x_j) / 2 + (m_i @ self.cross) @ m_j.T + extra
+            return
         left = np.column_stack([m_i @ (self.root @ self.root.T + self.cross), self.constant - q_i, np.ones(len(m_i))])
         right = np.column_stack([m_j, np.ones(len(m_j)), extra - q_j])
-        return left @ right.T
+        np.matmul(left, right.T, out=out)
 
-    def _by_differences(self, x_i: Floats, x_j: Floats, rest: Floats) -> Floats:
-        from scipy.spatial.distance import cdist
 
-        return self.constant - cdist(x_i, x_j, "sqeuclidean") / 2 + rest
+def _squares(x_i: Floats, x_j: Floats) -> Floats:
+    """Squared distances formed from differences: nothing cancels for courses that are alike."""
+    from scipy.spatial.distance import cdist
+
+    return cdist(x_i, x_j, "sqeuclidean")
 
 
 def pair_form(A_g: Floats, A_h: Floats, log_dets: Floats) -> PairForm:
@@ -134,17 +138,18 @@ class GridRoute:
         """Courses of the same design side by side."""
         return np.argsort(self.design_of, kind="stable")
 
-    def tile(self, rows: Ints, cols: Ints) -> Floats:
-        """Similarities of the courses `rows` to the courses `cols`."""
+    def tile(self, rows: Ints, cols: Ints, out: Floats) -> None:
+        """Write the similarities of the courses `rows` to the courses `cols` into `out`."""
         right = self._runs(cols)
-        blocks = [[self._form(g, h)(m_i, m_j) for h, m_j in right] for g, m_i in self._runs(rows)]
-        return blocks[0][0] if len(blocks) == len(right) == 1 else np.block(blocks)
+        for g, i in self._runs(rows):
+            for h, j in right:
+                self._form(g, h)(self.means[rows[i]], self.means[cols[j]], out[i, j])
 
-    def _runs(self, which: Ints) -> list[tuple[int, Floats]]:
-        """Stretches of courses with one design: the design, and the courses' means."""
+    def _runs(self, which: Ints) -> list[tuple[int, slice]]:
+        """Stretches of courses with one design: the design, and where the stretch is."""
         design = self.design_of[which]
-        starts = np.flatnonzero(np.diff(design, prepend=-1))
-        return [(design[a], self.means[part]) for a, part in zip(starts, np.split(which, starts[1:]), strict=True)]
+        bounds = [*np.flatnonzero(np.diff(design, prepend=-1)), len(which)]
+        return [(design[a], slice(a, b)) for a, b in pairwise(bounds)]
 
     def _form(self, g: int, h: int) -> PairForm:
         if (g, h) not in self._forms:
@@ -179,14 +184,14 @@ class InformationRoute:
         """Any order is as good as another."""
         return np.arange(len(self.log_dets))
 
-    def tile(self, rows: Ints, cols: Ints) -> Floats:
-        """Similarities of the courses `rows` to the courses `cols`."""
+    def tile(self, rows: Ints, cols: Ints, out: Floats) -> None:
+        """Write the similarities of the courses `rows` to the courses `cols` into `out`."""
         from timelike.engines import engine
 
         left = self.A[:, rows], self.means[:, rows]
         right = self.A[:, cols], self.means[:, cols]
         quadratic, log_det = engine()(*map(np.ascontiguousarray, (*left, *right)))
-        return quadratic + (self.log_dets[rows][:, None] + self.log_dets[cols] - log_det) / 2
+        np.add(quadratic, (self.log_dets[rows][:, None] + self.log_dets[cols] - log_det) / 2, out=out)
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,9 +217,10 @@ class DenseRoute:
         """Any order is as good as another."""
         return np.arange(len(self.courses))
 
-    def tile(self, rows: Ints, cols: Ints) -> Floats:
-        """Similarities of the courses `rows` to the courses `cols`."""
-        return np.array([self._row(i, cols) for i in rows])
+    def tile(self, rows: Ints, cols: Ints, out: Floats) -> None:
+        """Write the similarities of the courses `rows` to the courses `cols` into `out`."""
+        for k, i in enumerate(rows):
+            out[k] = self._row(i, cols)
 
     def _row(self, i: int, others: Ints) -> Floats:
         points, residual, noise = self._course(i)

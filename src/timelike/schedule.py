@@ -6,6 +6,8 @@ import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import cache
+from typing import Any
 
 from timelike.exceptions import InputError
 
@@ -41,7 +43,7 @@ def run(work: Callable[[Tile], None], tiles: list[Tile], threads: int | None, ti
     A bar appears on a terminal when it takes more than a second. The first error stops the rest.
     """
     workers = min(thread_count(threads), len(tiles))
-    with _one_thread_below(), progress(title, len(tiles)) as advance:
+    with one_thread_below(), progress(title, len(tiles)) as advance:
         if workers == 1:
             for tile in tiles:
                 work(tile)
@@ -73,12 +75,18 @@ def _results(pool: ThreadPoolExecutor, work: Callable[[Tile], None], tiles: list
 
 
 @contextmanager
-def _one_thread_below() -> Iterator[None]:
-    """Keep NumPy's linear algebra from starting threads under ours."""
-    from threadpoolctl import threadpool_limits
-
-    with threadpool_limits(limits=1, user_api="blas"):
+def one_thread_below() -> Iterator[None]:
+    """Keep NumPy's linear algebra to one thread: under threads of ours, and on matrices too small to share."""
+    with _libraries().limit(limits=1, user_api="blas"):
         yield
+
+
+@cache
+def _libraries() -> Any:
+    """The linear algebra libraries of this process; finding them takes longer than a small similarity."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
 
 
 def _spans(count: int, size: int) -> list[slice]:

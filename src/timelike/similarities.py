@@ -101,9 +101,10 @@ def _square(courses: TimeCourses, way: Route, threads: int | None) -> Similarity
 
     def work(tile: schedule.Tile) -> None:
         rows, cols = order[tile[0]], order[tile[1]]
-        block = way.tile(rows, cols)
+        block = _compute(way, rows, cols, _view(values, rows, cols))
         if tile[0] == tile[1]:
-            block = np.triu(block) + np.triu(block, 1).T
+            below = np.tri(len(block), k=-1, dtype=bool)
+            np.copyto(block, block.T.copy(), where=below)  # the same bits on both sides of the diagonal
         else:
             _put(values, cols, rows, block.T)
         _put(values, rows, cols, block)
@@ -118,22 +119,36 @@ def _rectangle(courses: TimeCourses, others: TimeCourses, way: Route, threads: i
 
     def work(tile: schedule.Tile) -> None:
         rows, cols = left[tile[0]], right[tile[1]]
-        _put(values, rows, cols - len(courses), way.tile(rows, cols))
+        place = cols - len(courses)
+        _put(values, rows, place, _compute(way, rows, cols, _view(values, rows, place)))
 
     schedule.run(work, schedule.all_tiles(len(left), len(right)), threads, "similarity")
     return Similarity(values, courses.names, others.names, way.name)
 
 
-def _put(values: Floats, rows: Ints, cols: Ints, block: Floats) -> None:
-    """Write a block; rows and columns that follow each other are written as such, which is much faster."""
+def _compute(way: Route, rows: Ints, cols: Ints, view: Floats | None) -> Floats:
+    """A tile, computed in place where the matrix has room for it in one piece."""
+    block = np.empty((len(rows), len(cols))) if view is None else view
+    way.tile(rows, cols, block)
+    return block
+
+
+def _view(values: Floats, rows: Ints, cols: Ints) -> Floats | None:
+    """The part of the matrix for these rows and columns, if they follow each other."""
     i, j = _as_slice(rows), _as_slice(cols)
-    if i is not None and j is not None:
-        values[i, j] = block
-    else:
+    return None if i is None or j is None else values[i, j]
+
+
+def _put(values: Floats, rows: Ints, cols: Ints, block: Floats) -> None:
+    """Write a block, unless it is that part of the matrix already."""
+    view = _view(values, rows, cols)
+    if view is None:
         values[rows[:, None], cols] = block
+    elif not np.may_share_memory(view, block):
+        view[...] = block
 
 
 def _as_slice(which: Ints) -> slice | None:
     first, last = int(which[0]), int(which[-1])
-    consecutive = last - first == len(which) - 1 and (np.diff(which) == 1).all()
+    consecutive = last - first == len(which) - 1 and bool((np.diff(which) == 1).all())
     return slice(first, last + 1) if consecutive else None
