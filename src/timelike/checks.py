@@ -152,12 +152,16 @@ def column(frame: pd.DataFrame, name: str, of_row: list[str]) -> Floats:
     return as_numbers.to_numpy(dtype=float, na_value=np.nan) + 0.0
 
 
+def _shown(entry: Any) -> str:
+    return f"{entry:g}" if isinstance(entry, (float, np.floating)) else repr(entry)
+
+
 def reject(bad: Bools, name: str, of_row: list[str], entries: NDArray[Any]) -> None:
     """Raise about the first bad entry of a column."""
     if bad.any():
         row = int(np.argmax(bad))
         raise InputError(
-            f"{name!r} of course {of_row[row]!r} is {entries[row]!r} in row {row}: expected a finite number."
+            f"{name!r} of course {of_row[row]!r} is {_shown(entries[row])} in row {row}: expected a finite number."
         )
 
 

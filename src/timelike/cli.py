@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from timelike.exceptions import InputError, MissingExtraError
+from timelike.exceptions import DataWarning, FitWarning, InputError, MissingExtraError
 
 if TYPE_CHECKING:
     from timelike.courses import TimeCourses
@@ -24,6 +24,8 @@ class _Group(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         try:
             with warnings.catch_warnings():
+                warnings.simplefilter("always", FitWarning)
+                warnings.simplefilter("always", DataWarning)
                 warnings.showwarning = _show_warning
                 return super().invoke(ctx)
         except (InputError, MissingExtraError) as problem:
@@ -31,7 +33,7 @@ class _Group(click.Group):
             sys.exit(2)
 
 
-def _show_warning(message: Warning | str, *_: object) -> None:
+def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
     click.echo(f"note: {message}", err=True)
 
 
@@ -205,9 +207,8 @@ def _fitted(courses: TimeCourses, kernel: str) -> GP:
 
     gp = fit_gp(courses, kernel)
     scale = f"length scale {gp.length_scale:.4g}, " if isinstance(gp.length_scale, float) else ""
-    _say(
-        f"fitted: {scale}signal sd {gp.signal_sd:.4g}, noise sd {gp.noise_sd:.4g}, log likelihood {gp.log_likelihood:.2f}"
-    )
+    spread = f"signal sd {gp.signal_sd:.4g}, noise sd {gp.noise_sd:.4g}"
+    _say(f"fitted: {scale}{spread}, log likelihood {gp.log_likelihood:.2f}")
     return gp
 
 
@@ -225,13 +226,12 @@ def _write_matrix(found: Any, out: Path) -> None:
 
 def _draw_explanation(courses: TimeCourses, gp: GP, why: Any, figure: Path) -> None:
     from timelike import plot
-    from timelike.files import atomic_path
 
     axes = plot.panels(2)
-    plot.pair(courses, gp, *why.pair.names, ax=axes[0])
-    plot.explanation(why, ax=axes[1])
-    with atomic_path(figure) as temporary:
-        axes[0].figure.savefig(temporary)
+    first, second = why.pair.names
+    plot.pair(courses, gp, first, second, axes[0])
+    plot.explanation(why, axes[1])
+    plot.save(axes[0], figure)
 
 
 def _may_write(out: Path, force: bool) -> None:

@@ -59,7 +59,7 @@ class TimeCourses:
         ----------
         times
             Shared grid: ``(t,)``; repeated times are replicates. Own times: a list of N 1-d arrays.
-            A point may have several coordinates: ``(t, d)``, or a list of ``(n_i, d)`` arrays.
+            A point may have several coordinates: an array ``(t, d)``, or a list of ``(n_i, d)`` arrays.
         values
             ``(N, t)``, NaN where nothing was measured; or a list of N 1-d arrays.
         names
@@ -261,8 +261,8 @@ class TimeCourses:
         flat = np.flatnonzero(sd <= 1e-12 * np.maximum(np.abs(self._means), np.finfo(float).tiny))
         if len(flat):
             raise InputError(
-                f"course {self.names[flat[0]]!r} is constant{checks.and_more(len(flat))} and cannot be scaled to standard "
-                "deviation 1. Leave such courses out, for instance with most_variable(n)."
+                f"course {self.names[flat[0]]!r} is constant{checks.and_more(len(flat))} and cannot be scaled to "
+                "standard deviation 1. Leave such courses out, for instance with most_variable(n)."
             )
         each = np.repeat(sd, self.sizes)
         errors = None if self.errors is None else self.errors / each

@@ -37,6 +37,5 @@ def run(out: Path, seed: int) -> Iterator[str]:
     plot.heatmap(found, ax=axes[1])
     plot.pair(courses, gp, "A01", "C01", ax=axes[2])
     plot.explanation(explain(courses, gp, "A01", "C01"), ax=axes[3])
-    with atomic_path(out / "demo.png") as temporary:
-        axes[0].figure.savefig(temporary, dpi=150)
+    plot.save(axes[0], out / "demo.png")
     yield f"results     {out}/: courses.csv, model.json, similarity.csv, demo.png"

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from timelike.arrays import Floats, Ints
 from timelike.exceptions import InputError, MissingExtraError
+from timelike.files import atomic_path
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -92,6 +95,16 @@ def panels(count: int, columns: int = 2) -> list[Axes]:
     figure = Figure(figsize=(5.5 * min(columns, count), 3.6 * rows), layout="constrained")
     FigureCanvasAgg(figure)
     return [figure.add_subplot(rows, min(columns, count), k + 1) for k in range(count)]
+
+
+def save(ax: Axes, path: str | PathLike[str]) -> None:
+    """Write the figure that `ax` is part of, in the format that the path's ending names."""
+    figure = ax.get_figure(root=True)
+    known = sorted(figure.canvas.get_supported_filetypes())
+    if Path(path).suffix.lstrip(".") not in known:
+        raise InputError(f"{path}: expected a name that ends in one of {', '.join(known)}.")
+    with atomic_path(path) as temporary:
+        figure.savefig(temporary, dpi=150)
 
 
 def _axes(ax: Axes | None) -> Any:

@@ -44,7 +44,7 @@ class Columns:
 
 
 def read(path: str | PathLike[str], columns: Columns | None = None) -> TimeCourses:
-    """Time courses from a text table: .csv, .tsv or .txt, also .gz.
+    r"""Time courses from a text table: .csv, .tsv or .txt, also .gz.
 
     Wide tables have a course a row, its name first and then a column for each time; the header gives the times as
     numbers ("0", "12.5") or with the same words around each ("0h", "T12", "alpha49"). A time that stands twice is a
@@ -61,7 +61,7 @@ def read(path: str | PathLike[str], columns: Columns | None = None) -> TimeCours
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     table = Path(folder) / "genes.csv"
-    ...     _ = table.write_text("gene,0h,0h,12h\\nSamd14,8.1,8.3,9\\nFbln5,7,NA,6.5\\n")
+    ...     _ = table.write_text("gene,0h,0h,12h\nSamd14,8.1,8.3,9\nFbln5,7,NA,6.5\n")
     ...     read(table)
     TimeCourses: 2 courses, 2 times (0 to 12), some replicated, 16.7 % missing
     """

@@ -1,0 +1,93 @@
+"""The house has floors: a module imports only from floors below its own, at the top of the file or late."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import timelike
+
+PACKAGE = Path(timelike.__file__).parent
+
+FLOORS = [
+    {"exceptions", "arrays"},
+    {"checks", "designs", "files", "schedule"},
+    {"courses"},
+    {"kernels", "basis", "simulate", "reading", "datasets"},
+    {"information", "likelihood", "engines"},
+    {"gp"},
+    {"pairs", "fitting", "explanation"},
+    {"similarities"},
+    {"pairwise_fit", "distances", "graph"},
+    {"clusters"},
+    {"ontology_files", "semantics"},
+    {"ontology", "evaluate", "homogeneity"},
+    {"enrichment"},
+    {"plot"},
+    {"demo", "reproduce"},
+    {"cli"},
+]
+LEVEL = {name: level for level, names in enumerate(FLOORS) for name in names}
+
+# A method that reads as one verb of its noun may reach up, late, to the module that has the verb.
+REACHES_UP = {("plot", "explanation")}
+
+
+def modules():
+    return sorted(p for p in PACKAGE.rglob("*.py") if p != PACKAGE / "__init__.py")
+
+
+def room(path):
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def imported(path):
+    """Names of our modules that a file imports, wherever in the file, but not for type checking alone."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for_types = {id(n) for block in ast.walk(tree) if _is_type_checking(block) for n in ast.walk(block)}
+    for node in ast.walk(tree):
+        if id(node) in for_types:
+            continue
+        if isinstance(node, ast.ImportFrom) and node.module == "timelike":
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("timelike."):
+            yield node.module.split(".")[1]
+        elif isinstance(node, ast.Import):
+            yield from (a.name.split(".")[1] for a in node.names if a.name.startswith("timelike."))
+
+
+def _is_type_checking(node):
+    return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+
+
+def test_every_module_has_a_floor():
+    assert {room(p) for p in modules()} == set(LEVEL)
+
+
+@pytest.mark.parametrize("path", modules(), ids=room)
+def test_imports_point_down(path):
+    own = LEVEL[room(path)]
+    wrong = {name for name in imported(path) if name != room(path) and LEVEL.get(name, 99) >= own}
+    assert not wrong, f"{path.name} (floor {own}) imports {wrong} from its own floor or above"
+
+
+def test_import_is_light():
+    """`import timelike` must not load what it does not need yet."""
+    import subprocess
+    import sys
+
+    heavy = ["pandas", "sklearn", "scipy", "matplotlib", "numba", "click", "tqdm"]
+    code = f"import sys, timelike; print(*[m for m in {heavy} if m in sys.modules])"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert loaded == []
+
+
+def test_public_names_are_documented():
+    undocumented = [name for name in timelike.__all__ if not (getattr(timelike, name).__doc__ or "").strip()]
+    assert undocumented == []
+
+
+def test_nothing_speaks_of_a_machine():
+    """No absolute path of a workplace in what we ship."""
+    wrong = [p.name for p in modules() if "/work/" in p.read_text(encoding="utf-8")]
+    assert wrong == []

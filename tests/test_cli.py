@@ -1,0 +1,127 @@
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+import timelike as tl
+from timelike.cli import main
+
+
+def run(*arguments):
+    return CliRunner().invoke(main, [str(a) for a in arguments])
+
+
+@pytest.fixture
+def table(tmp_path):
+    courses, _ = tl.simulate.profiles(per_group=5, seed=3)
+    times, values = courses.to_matrix()
+    path = tmp_path / "courses.csv"
+    pd.DataFrame(values, index=pd.Index(courses.names, name="name"), columns=times).to_csv(path)
+    return path
+
+
+def test_fit_then_similarity_is_what_the_library_says(table, tmp_path):
+    model, out = tmp_path / "model.json", tmp_path / "s.csv"
+    assert run("fit", table, "--out", model).exit_code == 0
+    assert run("similarity", table, "--model", model, "--out", out).exit_code == 0
+    courses = tl.read(table)
+    expected = tl.similarity(courses, tl.fit(courses))
+    found = pd.read_csv(out, index_col=0)
+    assert tuple(found.index) == tuple(found.columns) == courses.names
+    np.testing.assert_allclose(found.to_numpy(), expected.values, rtol=1e-12)
+
+
+@pytest.mark.parametrize("ending", ["tsv", "npy"])
+def test_other_outputs(table, tmp_path, ending):
+    out = tmp_path / f"s.{ending}"
+    assert run("similarity", table, "--out", out).exit_code == 0
+    values = np.load(out) if ending == "npy" else pd.read_csv(out, sep="\t", index_col=0).to_numpy()
+    assert values.shape == (15, 15)
+
+
+def test_choosing_and_scaling(table, tmp_path):
+    out = tmp_path / "s.npy"
+    result = run("similarity", table, "--most-variable", 4, "--scale", "standardize", "--out", out)
+    assert result.exit_code == 0, result.output
+    courses = tl.read(table).most_variable(4).standardized()
+    np.testing.assert_allclose(np.load(out), tl.similarity(courses, tl.fit(courses)).values, rtol=1e-9)
+
+
+def test_explain_prints_what_adds_up(table, tmp_path):
+    figure = tmp_path / "why.svg"
+    result = run("explain", table, "A01", "C01", "--figure", figure)
+    assert result.exit_code == 0, result.output
+    assert "s = " in result.output
+    assert result.output.count("A01") == 15
+    assert figure.read_text(encoding="utf-8").startswith("<?xml")
+
+
+def test_tidy_columns_by_name(tmp_path):
+    path = tmp_path / "visits.csv"
+    path.write_text("id,day,mmHg\n" + "".join(f"p{i},{d},{120 + i * d}\n" for i in range(4) for d in (0, 3, 9)))
+    result = run("fit", path, "--course", "id", "--time", "day", "--value", "mmHg", "--out", tmp_path / "m.json")
+    assert result.exit_code == 0, result.output
+    assert "4 courses, 3 times (0 to 9)" in result.output
+
+
+def test_notes_of_the_fit_reach_the_user(tmp_path):
+    path = tmp_path / "flat.csv"
+    path.write_text("name,0,1,2\n" + "".join(f"c{i},{i},{i},{i}\n" for i in range(5)))
+    result = run("fit", path, "--out", tmp_path / "m.json")
+    assert result.exit_code == 0, result.output
+    assert "note: the fit ended on the" in result.output
+
+
+def test_nothing_is_overwritten_without_force(table, tmp_path):
+    model = tmp_path / "model.json"
+    model.write_text("mine")
+    result = run("fit", table, "--out", model)
+    assert result.exit_code == 2
+    assert "exists. Choose another --out, or add --force" in result.output
+    assert model.read_text() == "mine"
+    assert run("fit", table, "--out", model, "--force").exit_code == 0
+    assert json.loads(model.read_text())["format"] == "timelike model 1"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["fit", "absent.csv"], "there is no file absent.csv"),
+        (["fit", "TABLE", "--kernel", "spline"], "there is no kernel 'spline': choose from se"),
+        (["fit", "TABLE", "--out", "nowhere/model.json"], "there is no folder nowhere"),
+        (["fit", "TABLE", "--course", "id"], "has no column 'id'"),
+        (["fit", "TABLE", "--most-variable", "99"], "there are 15 courses to choose from"),
+        (["similarity", "TABLE", "--out", "s.xlsx"], "expected a name that ends in .csv"),
+        (["similarity", "TABLE", "--model", "TABLE"], "is not a model file"),
+        (["similarity", "TABLE", "--threads", "0"], "expected at least 1"),
+        (["explain", "TABLE", "A01", "Z9"], "there is no course 'Z9'"),
+    ],
+)
+def test_a_mistake_gets_one_line_and_a_code(table, tmp_path, monkeypatch, arguments, message):
+    monkeypatch.chdir(tmp_path)
+    result = run(*[str(table) if a == "TABLE" else a for a in arguments])
+    assert result.exit_code == 2
+    assert message in result.output
+    assert "Traceback" not in result.output
+    assert result.output.strip().splitlines()[-1].startswith("timelike: ")
+
+
+def test_demo_leaves_its_results(tmp_path):
+    result = run("demo", "--out", tmp_path / "demo")
+    assert result.exit_code == 0, result.output
+    assert {p.name for p in (tmp_path / "demo").iterdir()} >= {
+        "courses.csv",
+        "model.json",
+        "similarity.csv",
+        "demo.png",
+    }
+    again = run("demo", "--out", tmp_path / "demo")
+    assert again.exit_code == 2
+    assert "is not empty" in again.output
+
+
+def test_info_and_version():
+    assert "engine: num" in run("info").output
+    assert run("--version").output.strip() == f"timelike {tl.__version__}"

@@ -1,0 +1,70 @@
+import numpy as np
+import pytest
+
+import oracle
+import timelike as tl
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    courses, _ = tl.simulate.profiles(sampling="asynchronous", seed=5)
+    return courses, tl.fit(courses)
+
+
+@pytest.mark.parametrize(("first", "second"), [("A01", "C01"), ("A01", "A02"), ("B07", "B07"), (0, 149)])
+def test_contributions_add_up_to_the_similarity(fitted, first, second):
+    courses, gp = fitted
+    why = tl.explain(courses, gp, first, second)
+    i, j = courses.index(first), courses.index(second)
+    expected = tl.similarity(courses, gp).values[i, j]
+    assert why.similarity == pytest.approx(expected, abs=1e-9)
+    assert why.to_frame()["contribution"].sum() == pytest.approx(expected, abs=1e-9)
+    assert [len(c) for c in why.contributions] == [courses.sizes[i], courses.sizes[j]]
+
+
+def test_order_of_the_two_does_not_matter(fitted):
+    courses, gp = fitted
+    one, two = tl.explain(courses, gp, "A01", "C01"), tl.explain(courses, gp, "C01", "A01")
+    np.testing.assert_allclose(one.contributions[0], two.contributions[1])
+    np.testing.assert_allclose(one.contributions[1], two.contributions[0])
+
+
+def test_each_contribution_is_the_gain_in_predicting_the_next_value():
+    """Three values against two, with errors: each term from two oracle densities, of more and of fewer values."""
+    x_i, y_i, e_i = np.array([0.0, 0.4, 1.0]), np.array([0.1, 0.5, -0.2]), np.array([0.05, 0.2, 0.1])
+    x_j, y_j, e_j = np.array([0.2, 0.9]), np.array([0.3, 0.0]), np.array([0.1, 0.3])
+    courses = tl.TimeCourses.from_arrays([x_i, x_j], [y_i, y_j], ["i", "j"], errors=[e_i, e_j])
+    gp = tl.GP.se(length_scale=0.5, signal_sd=0.6, noise_sd=0.1, mean=0.05)
+
+    def k(x, z):
+        return oracle.se(x, z, 0.5, 0.6)
+
+    def density(x, y, e):
+        return oracle.marginal(x, y, k, 0.01, 0.05, e) if len(y) else 0.0
+
+    def join(*parts):
+        return [np.concatenate(p) for p in zip(*parts, strict=True)]
+
+    why = tl.explain(courses, gp, "i", "j")
+    for n in range(3):
+        before, now = (x_i[:n], y_i[:n], e_i[:n]), (x_i[: n + 1], y_i[: n + 1], e_i[: n + 1])
+        other = (x_j, y_j, e_j)
+        gain = density(*join(other, now)) - density(*join(other, before)) - density(*now) + density(*before)
+        assert why.contributions[0][n] == pytest.approx(gain / 2, abs=1e-10)
+
+
+def test_a_far_off_value_is_what_separates_two_equal_courses(fitted):
+    _, gp = fitted
+    times = np.linspace(0, 1, 8)
+    values = np.tile(tl.simulate.curves(times)[1], (2, 1))
+    values[1, 5] += 10 * gp.noise_sd
+    why = tl.explain(tl.TimeCourses.from_arrays(times, values), gp, 0, 1)
+    table = why.to_frame()
+    worst = table.loc[table["contribution"].idxmin()]
+    assert worst["time"] == times[5]
+    assert worst["contribution"] < -1
+
+
+def test_an_unknown_name_is_an_error_with_a_hint(fitted):
+    with pytest.raises(tl.InputError, match="no course 'A0'. Did you mean"):
+        tl.explain(*fitted, "A0", "C01")
