@@ -65,6 +65,11 @@ KERNELS = {
 """A kernel object as users give it, and the same covariance written down. Every law holds for each of them."""
 
 
+def given(covariance, *parameters):
+    """A covariance as a function of two sets of times alone."""
+    return lambda x, z: covariance(x, z, *parameters)
+
+
 def scaled(k, signal_sd):
     return lambda x, z: signal_sd**2 * k(x, z)
 
@@ -89,9 +94,7 @@ def marginal(x, y, k, noise_variance, mean=0.0, error=0.0):
 def score(times, values, k, noise_variance, mean=0.0, errors=None):
     """Summed log marginal likelihood, eq. inference_async."""
     errors = [0.0] * len(values) if errors is None else errors
-    return sum(
-        marginal(x, y, k, noise_variance, mean, e) for x, y, e in zip(times, values, errors, strict=True)
-    )
+    return sum(marginal(x, y, k, noise_variance, mean, e) for x, y, e in zip(times, values, errors, strict=True))
 
 
 def similarity(x_i, y_i, x_j, y_j, k, noise_variance, mean=0.0, error_i=0.0, error_j=0.0):
@@ -105,11 +108,7 @@ def similarity(x_i, y_i, x_j, y_j, k, noise_variance, mean=0.0, error_i=0.0, err
         mean,
         np.concatenate([e_i, e_j]),
     )
-    return (
-        same
-        - marginal(x_i, y_i, k, noise_variance, mean, e_i)
-        - marginal(x_j, y_j, k, noise_variance, mean, e_j)
-    )
+    return same - marginal(x_i, y_i, k, noise_variance, mean, e_i) - marginal(x_j, y_j, k, noise_variance, mean, e_j)
 
 
 def similarity_matrix(times, values, k, noise_variance, mean=0.0, errors=None):
@@ -202,7 +201,6 @@ def example(kind, count=6, seed=0):
     if kind == "errors":
         errors = [rng.uniform(0.05, 0.5, len(x)) for x in times]
     values = [
-        np.sin(4 * x + rng.integers(2)) + 0.2 * rng.standard_normal(len(x)) + 0.5 * rng.standard_normal()
-        for x in times
+        np.sin(4 * x + rng.integers(2)) + 0.2 * rng.standard_normal(len(x)) + 0.5 * rng.standard_normal() for x in times
     ]
     return times, values, errors

@@ -305,6 +305,11 @@ class TimeCourses:
         order = np.argsort(self.design_of, kind="stable")
         return np.split(order, np.cumsum(np.bincount(self.design_of, minlength=len(self.designs)))[:-1])
 
+    def by_size(self) -> Iterator[tuple[Ints, Ints]]:
+        """For each number of points: the designs that have it, ascending, and the positions of their courses."""
+        for size in np.unique(self.designs.sizes):
+            yield np.flatnonzero(self.designs.sizes == size), np.flatnonzero(self.sizes == size)
+
     def values_on(self, design: int) -> Floats:
         """Values of the courses of one design, (N_g, n_g)."""
         size = self.designs.sizes[design]

@@ -86,17 +86,28 @@ def information(courses: TimeCourses, gp: GP, max_rank: int | None = None) -> In
 def on_basis(courses: TimeCourses, gp: GP, phi: Basis) -> Information:
     """The information of courses on a given basis of their designs' points."""
     weights = 1 / noise_variances(courses, gp)
-    starts = courses.designs.starts
     rank = phi.phi.shape[1]
     A = np.empty((len(courses.designs), rank, rank))
     b = np.empty((len(courses), rank))
-    for g, members in enumerate(courses.members):
-        rows = slice(starts[g], starts[g + 1])
+    for designs, members in courses.by_size():
+        rows = courses.designs.starts[:-1][designs][:, None] + np.arange(courses.designs.sizes[designs[0]])
         features = phi[rows]
-        weighted = features * weights[rows, None]
-        A[g] = weighted.T @ features
-        b[members] = (courses.values_on(g) - gp.mean) @ weighted
+        weighted = features * weights[rows][:, :, None]
+        A[designs] = weighted.transpose(0, 2, 1) @ features
+        b[members] = _project(courses, members, designs, weighted, gp.mean)
     return Information((A + A.transpose(0, 2, 1)) / 2, b, courses.design_of, phi.error)
+
+
+def _project(courses: TimeCourses, members: Ints, designs: Ints, weighted: Floats, mean: float) -> Floats:
+    """``Phi^T R^-1 (y - mean)`` of courses whose designs have the same number of points."""
+    values = courses.values[courses.starts[members][:, None] + np.arange(weighted.shape[1])] - mean
+    if len(designs) == 1:
+        return values @ weighted[0]
+    local = np.searchsorted(designs, courses.design_of[members])
+    projected = [
+        (values[rows, None, :] @ weighted[local[rows]])[:, 0] for rows in _chunks(len(members), weighted[0].size)
+    ]
+    return np.concatenate(projected)
 
 
 def noise_variances(courses: TimeCourses, gp: GP) -> Floats:

@@ -1,12 +1,9 @@
 """One tile of the similarity, by the cheapest exact route. Pure arrays: who calls a tile, and when, is not known here.
 
-With ``m = (I + A)^-1 b`` (the posterior mean of a course), ``d = m_j - m_i`` and ``B = I + A_i + A_j``
+    s(i, j) = E(A_i + A_j, b_i + b_j) - E(A_i, b_i) - E(A_j, b_j)
 
-    s(i, j) = 1/2 (log det(I + A_i) + log det(I + A_j) - log det B)
-              - 1/2 d^T A_j d + m_i . m_j - 1/2 m_j . m_j + 1/2 (A_j d + m_j)^T B^-1 (A_j d + m_j)
-
-which is ``E(A_i + A_j, b_i + b_j) - E(A_i, b_i) - E(A_j, b_j)`` written so that no large numbers cancel when the
-noise is small: courses that are alike enter through the difference of their curves.
+Where the noise is small against the signal the three terms are large and nearly cancel; each route then takes a form
+in which courses that are alike enter through the difference of their posterior means.
 """
 
 from __future__ import annotations
@@ -20,6 +17,7 @@ import numpy as np
 
 from timelike.arrays import Floats, Ints
 from timelike.basis import RELATIVE_ERROR
+from timelike.engines import engine, precise_engine
 from timelike.information import Information, information, log_det_plus_identity, noise_variances
 
 if TYPE_CHECKING:
@@ -32,7 +30,7 @@ FEW = 24
 MAX_RANK = 96
 """A basis with more functions than this is not small; the exact dense pair is used instead."""
 PRECISE_ABOVE = 1e5
-"""Where squares are larger than this, they are formed from differences, not expanded into a matrix product."""
+"""Where terms that nearly cancel are larger than this, a route takes the form in which they do not occur."""
 
 
 class Route(Protocol):
@@ -41,6 +39,10 @@ class Route(Protocol):
     @property
     def name(self) -> str:
         """What the route is called."""
+
+    @property
+    def side(self) -> int:
+        """Courses along each side of a tile."""
 
     @property
     def order(self) -> Ints:
@@ -122,6 +124,7 @@ class GridRoute:
     """Few designs: every pair of designs is one quadratic form, every tile a few matrix products."""
 
     name = "grids"
+    side = 512  # a tile stays in the cache while it is mirrored
     design_of: Ints
     means: Floats
     A: Floats
@@ -164,34 +167,54 @@ class GridRoute:
 class InformationRoute:
     """Many designs: ``I + A_i + A_j`` is factored for each pair, laid out so that the inner loop runs over pairs.
 
-    `A` holds the lower triangles, row after row, with the course as last index: (r (r + 1) / 2, N).
+    Attributes
+    ----------
+    A : (r (r + 1) / 2, N)
+        Lower triangles, row after row, with the course as last index.
+    b : (r, N)
+    means : (r, N)
+        ``(I + A)^-1 b``.
+    log_dets : (N,)
+        ``log det(I + A)``.
     """
 
     name = "information"
+    side = 256  # less is computed twice, in the tiles on the diagonal
     A: Floats
+    b: Floats
     means: Floats
     log_dets: Floats
 
     @classmethod
     def of(cls, found: Information) -> InformationRoute:
         """The route for courses with this information."""
-        packed = found.A[found.design_of][:, *np.tril_indices(found.rank)]
+        packed = found.A[:, *np.tril_indices(found.rank)][found.design_of]
         log_dets = log_det_plus_identity(found.A)[found.design_of]
-        return cls(np.ascontiguousarray(packed.T), np.ascontiguousarray(found.means().T), log_dets)
+        return cls(*map(np.ascontiguousarray, (packed.T, found.b.T, found.means().T, log_dets)))
 
     @property
     def order(self) -> Ints:
         """Any order is as good as another."""
         return np.arange(len(self.log_dets))
 
+    @cached_property
+    def squares(self) -> Floats:
+        """``b^T (I + A)^-1 b / 2`` of each course: the quadratic part of its own evidence."""
+        return (self.b * self.means).sum(axis=0) / 2
+
     def tile(self, rows: Ints, cols: Ints, out: Floats) -> None:
         """Write the similarities of the courses `rows` to the courses `cols` into `out`."""
-        from timelike.engines import engine
+        if self.squares.max() > PRECISE_ABOVE:
+            quadratic, log_det = precise_engine(*self._sides(self.means, rows, cols))
+        else:
+            quadratic, log_det = engine()(*self._sides(self.b, rows, cols))
+            quadratic -= self.squares[rows][:, None] + self.squares[cols]
+        log_det -= self.log_dets[rows][:, None] + self.log_dets[cols]
+        np.subtract(quadratic, np.divide(log_det, 2, out=log_det), out=out)
 
-        left = self.A[:, rows], self.means[:, rows]
-        right = self.A[:, cols], self.means[:, cols]
-        quadratic, log_det = engine()(*map(np.ascontiguousarray, (*left, *right)))
-        np.add(quadratic, (self.log_dets[rows][:, None] + self.log_dets[cols] - log_det) / 2, out=out)
+    def _sides(self, vectors: Floats, rows: Ints, cols: Ints) -> list[Floats]:
+        sides = self.A[:, rows], vectors[:, rows], self.A[:, cols], vectors[:, cols]
+        return [np.ascontiguousarray(side) for side in sides]
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,6 +222,7 @@ class DenseRoute:
     """The paper's formula, pair by pair: ``s(i, j) = log p(y_j | y_i) - log p(y_j)``."""
 
     name = "dense"
+    side = 16
     courses: TimeCourses
     gp: GP
     scores: Floats

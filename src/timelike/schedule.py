@@ -13,9 +13,6 @@ from timelike.exceptions import InputError
 
 Tile = tuple[slice, slice]
 
-TILE = 512
-"""Courses along each side of a tile: 2 MB of similarities, which stay in the cache while they are mirrored."""
-
 
 def thread_count(threads: int | None) -> int:
     """The number of threads to use: as asked, or as many as this process may run on."""
@@ -26,13 +23,13 @@ def thread_count(threads: int | None) -> int:
     return threads
 
 
-def upper_tiles(count: int, size: int = TILE) -> list[Tile]:
+def upper_tiles(count: int, size: int) -> list[Tile]:
     """Tiles that cover the pairs (i, j) with i <= j, of a square with `count` rows."""
     spans = _spans(count, size)
     return [(rows, cols) for a, rows in enumerate(spans) for cols in spans[a:]]
 
 
-def all_tiles(rows: int, cols: int, size: int = TILE) -> list[Tile]:
+def all_tiles(rows: int, cols: int, size: int) -> list[Tile]:
     """Tiles that cover a rectangle."""
     return [(r, c) for r in _spans(rows, size) for c in _spans(cols, size)]
 

@@ -109,7 +109,7 @@ def _square(courses: TimeCourses, way: Route, threads: int | None) -> Similarity
             _put(values, cols, rows, block.T)
         _put(values, rows, cols, block)
 
-    schedule.run(work, schedule.upper_tiles(len(courses)), threads, "similarity")
+    schedule.run(work, schedule.upper_tiles(len(courses), way.side), threads, "similarity")
     return Similarity(values, courses.names, route=way.name)
 
 
@@ -122,7 +122,7 @@ def _rectangle(courses: TimeCourses, others: TimeCourses, way: Route, threads: i
         place = cols - len(courses)
         _put(values, rows, place, _compute(way, rows, cols, _view(values, rows, place)))
 
-    schedule.run(work, schedule.all_tiles(len(left), len(right)), threads, "similarity")
+    schedule.run(work, schedule.all_tiles(len(left), len(right), way.side), threads, "similarity")
     return Similarity(values, courses.names, others.names, way.name)
 
 
