@@ -125,3 +125,25 @@ def test_demo_leaves_its_results(tmp_path):
 def test_info_and_version():
     assert "engine: num" in run("info").output
     assert run("--version").output.strip() == f"timelike {tl.__version__}"
+
+
+def test_bhi_of_a_table_of_clusters(tmp_path):
+    (tmp_path / "go.obo").write_text(
+        "format-version: 1.4\n"
+        + "".join(
+            f"\n[Term]\nid: GO:{k}\nname: t{k}\nnamespace: biological_process\n" + (f"is_a: GO:{p}\n" if p else "")
+            for k, p in ((1, None), (2, 1), (3, 1), (4, 2), (5, 3))
+        )
+    )
+    (tmp_path / "genes.tsv").write_text("a\tGO:4\nb\tGO:4\nc\tGO:5\nd\tGO:5\ne\tGO:3\n")
+    (tmp_path / "clusters.csv").write_text("name,cluster\na,x\nb,x\nc,y\nd,y\ne,y\na,y\nzz,y\n")
+    files = ["--obo", tmp_path / "go.obo", "--gaf", tmp_path / "genes.tsv"]
+    result = run("bhi", tmp_path / "clusters.csv", *files, "--enrichment", tmp_path / "e.csv", "--permutations", 50)
+    assert result.exit_code == 0, result.output
+    assert "cluster x: " in result.output
+    assert "(5 genes, 50 relabellings)" in result.output
+    assert set(pd.read_csv(tmp_path / "e.csv")["cluster"]) <= {"x", "y"}
+    (tmp_path / "wrong.csv").write_text("gene,cluster\na,x\n")
+    wrong = run("bhi", tmp_path / "wrong.csv", *files)
+    assert wrong.exit_code == 2
+    assert "has no column 'name'" in wrong.output

@@ -6,12 +6,14 @@
 >>> S = tl.similarity(courses, gp)
 """
 
-from timelike import plot, simulate
+from timelike import ontology, plot, simulate
 from timelike.courses import TimeCourses
+from timelike.enriching import enrichment
 from timelike.exceptions import DataWarning, FitWarning, InputError, MissingExtraError
 from timelike.explanation import Explanation, explain
 from timelike.fitting import fit
 from timelike.gp import GP, Curve
+from timelike.homogeneity import Homogeneity, bhi
 from timelike.reading import read
 from timelike.similarities import Similarity, similarity
 
@@ -22,12 +24,16 @@ __all__ = [
     "DataWarning",
     "Explanation",
     "FitWarning",
+    "Homogeneity",
     "InputError",
     "MissingExtraError",
     "Similarity",
     "TimeCourses",
+    "bhi",
+    "enrichment",
     "explain",
     "fit",
+    "ontology",
     "plot",
     "read",
     "similarity",

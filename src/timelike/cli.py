@@ -132,6 +132,26 @@ def explain(first: str, second: str, figure: Path | None, model: Path | None, ke
 
 
 @main.command()
+@click.argument("file", type=FILE)
+@click.option("--obo", type=FILE, required=True, help="The ontology (OBO, plain or .gz).")
+@click.option("--gaf", type=FILE, required=True, help="Annotations (GAF 2, gene-term table or GMT, plain or .gz).")
+@click.option(
+    "--aspect", type=click.Choice(["P", "F", "C"]), default="P", show_default=True, help="Part of the ontology."
+)
+@click.option("--drop", multiple=True, default=("IEA",), show_default=True, help="Evidence codes that do not count.")
+@click.option("--weights", type=click.Choice(["cluster", "size"]), default="cluster", show_default=True)
+@click.option("--permutations", type=int, default=1000, show_default=True)
+@click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--enrichment", type=FILE, help="Also write the terms that each cluster is enriched for (.csv).")
+def bhi(file: Path, enrichment: Path | None, **settings: Any) -> None:
+    """Biological homogeneity of the clusters in FILE, a table with columns name and cluster."""
+    from timelike.annotating import run
+
+    for line in run(file, enrichment, **settings):
+        click.echo(line)
+
+
+@main.command()
 def info() -> None:
     """Versions, and which engine computes the similarity."""
     from importlib.metadata import PackageNotFoundError, version

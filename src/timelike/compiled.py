@@ -1,35 +1,19 @@
-"""The compiled engine. Importing this module needs Numba; :mod:`timelike.engines` does so only if it is installed."""
+"""The loops of the compiled engine. Importing them needs Numba; :mod:`timelike.engines` does so if it is there."""
 
 from __future__ import annotations
 
 import numpy as np
 from numba import njit
 
-from timelike.arrays import Floats
-from timelike.engines import flush_every
-
 WIDTH = 64
 """Pairs worked on at once: their matrices stay close to the processor."""
 
 
-def compiled_engine(A_i: Floats, b_i: Floats, A_j: Floats, b_j: Floats) -> tuple[Floats, Floats]:
-    """The engine with the loop over pairs innermost, so that it vectorises."""
-    shape = b_i.shape[1], b_j.shape[1]
-    quadratic, product, logs = np.empty(shape), np.empty(shape), np.zeros(shape)
-    _fill(A_i, b_i, A_j, b_j, flush_every(A_i, A_j, len(b_i)), quadratic, product, logs)
-    # log1p keeps the digits of a determinant near 1; where there is none, log is several times faster.
-    if product.min() < 1:
-        log_det = np.log1p(product, out=product)
-    else:
-        product += 1
-        log_det = np.log(product, out=product)
-    log_det += logs
-    return quadratic, log_det
-
-
 @njit(nogil=True, error_model="numpy", cache=True)
-def _fill(A_i, b_i, A_j, b_j, flush, quadratic, product, logs):  # type: ignore[no-untyped-def]  # Numba infers the types
-    """Fill the factor ``L D L^T`` row by row, with ``U = L D`` beside L, four earlier columns at a time.
+def fill(A_i, b_i, A_j, b_j, flush, quadratic, product, logs):  # type: ignore[no-untyped-def]  # Numba infers the types
+    """Half squares, products of pivots minus 1, and logarithms of products taken on the way, for all pairs.
+
+    The factor ``L D L^T`` is filled row by row, with ``U = L D`` beside L, four earlier columns at a time.
 
     Row i of L and U starts at ``i * pad``; columns are padded to a multiple of four with zeros that are never
     written. ``U`` has one row more, which holds the solution of ``L z = b_i + b_j``.

@@ -27,11 +27,7 @@ PAIRS = 4096
 @cache
 def engine() -> Engine:
     """The fastest engine that is installed."""
-    if find_spec("numba") is None:
-        return numpy_engine
-    from timelike.compiled import compiled_engine
-
-    return compiled_engine
+    return numpy_engine if find_spec("numba") is None else compiled_engine
 
 
 def name() -> str:
@@ -46,6 +42,23 @@ def numpy_engine(A_i: Floats, b_i: Floats, A_j: Floats, b_j: Floats) -> tuple[Fl
         return eliminate(A_i[:, rows, None] + A_j[:, None], b_i[:, rows, None] + b_j[:, None])
 
     return _by_rows(block, b_i.shape[1], b_j.shape[1])
+
+
+def compiled_engine(A_i: Floats, b_i: Floats, A_j: Floats, b_j: Floats) -> tuple[Floats, Floats]:
+    """The engine in code that Numba compiles on first use, with the loop over pairs innermost."""
+    from timelike.compiled import fill
+
+    shape = b_i.shape[1], b_j.shape[1]
+    quadratic, product, logs = np.empty(shape), np.empty(shape), np.zeros(shape)
+    fill(A_i, b_i, A_j, b_j, flush_every(A_i, A_j, len(b_i)), quadratic, product, logs)
+    # log1p keeps the digits of a determinant near 1; where there is none, log is several times faster.
+    if product.min() < 1:
+        log_det = np.log1p(product, out=product)
+    else:
+        product += 1
+        log_det = np.log(product, out=product)
+    log_det += logs
+    return quadratic, log_det
 
 
 def precise_engine(A_i: Floats, m_i: Floats, A_j: Floats, m_j: Floats) -> tuple[Floats, Floats]:
