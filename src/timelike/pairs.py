@@ -82,18 +82,27 @@ class PairForm:
     root: Floats
     cross: Floats
     own: Floats
+    bilinear: Floats
+    """``root root^T + cross``: what is left of the form when the square is expanded."""
 
     def __call__(self, m_i: Floats, m_j: Floats, out: Floats) -> None:
         """Write the similarities of all rows of `m_i` to all rows of `m_j` into `out`."""
         x_i, x_j = m_i @ self.root, m_j @ self.root
-        q_i, q_j = (x_i**2).sum(axis=1) / 2, (x_j**2).sum(axis=1) / 2
-        extra = ((m_j @ self.own) * m_j).sum(axis=1)
+        q_i, q_j = _half_squares(x_i), _half_squares(x_j)
+        extra = np.einsum("ia,ab,ib->i", m_j, self.own, m_j, optimize=True) if self.own.any() else 0.0
         if max(q_i.max(), q_j.max()) > PRECISE_ABOVE:
             out[...] = self.constant - _squares(x_i, x_j) / 2 + (m_i @ self.cross) @ m_j.T + extra
-            return
-        left = np.column_stack([m_i @ (self.root @ self.root.T + self.cross), self.constant - q_i, np.ones(len(m_i))])
-        right = np.column_stack([m_j, np.ones(len(m_j)), extra - q_j])
-        np.matmul(left, right.T, out=out)
+        else:
+            left, right = np.ones((len(m_i), len(self.root) + 2)), np.ones((len(m_j), len(self.root) + 2))
+            np.matmul(m_i, self.bilinear, out=left[:, 2:])
+            left[:, 0] = self.constant - q_i
+            right[:, 1] = extra - q_j
+            right[:, 2:] = m_j
+            np.matmul(left, right.T, out=out)
+
+
+def _half_squares(x: Floats) -> Floats:
+    return np.einsum("ia,ia->i", x, x) / 2
 
 
 def _squares(x_i: Floats, x_j: Floats) -> Floats:
@@ -112,7 +121,8 @@ def pair_form(A_g: Floats, A_h: Floats, log_dets: Floats) -> PairForm:
     weight, vectors = np.linalg.eigh(square)
     constant = (log_dets.sum() - log_det_plus_identity(A_g + A_h)) / 2
     own = _symmetric(np.linalg.solve(B, A_h - A_g)) / 2
-    return PairForm(float(constant), vectors * np.sqrt(np.maximum(weight, 0)), cross, own)
+    root = vectors * np.sqrt(np.maximum(weight, 0))
+    return PairForm(float(constant), root, cross, own, root @ root.T + cross)
 
 
 def _symmetric(M: Floats) -> Floats:
@@ -150,6 +160,8 @@ class GridRoute:
 
     def _runs(self, which: Ints) -> list[tuple[int, slice]]:
         """Stretches of courses with one design: the design, and where the stretch is."""
+        if len(self.A) == 1:
+            return [(0, slice(0, len(which)))]
         design = self.design_of[which]
         bounds = [*np.flatnonzero(np.diff(design, prepend=-1)), len(which)]
         return [(design[a], slice(a, b)) for a, b in pairwise(bounds)]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from timelike import schedule
-from timelike.arrays import Floats, Ints
+from timelike.arrays import Floats
 from timelike.exceptions import InputError
 from timelike.pairs import Route, route
 
@@ -96,21 +96,29 @@ def similarity(
 
 
 def _square(courses: TimeCourses, way: Route, threads: int | None) -> Similarity:
-    values = np.empty((len(courses), len(courses)))
-    order = way.order
+    count, order = len(courses), way.order
+    values = np.empty((count, count))
+    in_place = np.array_equal(order, np.arange(count))
 
     def work(tile: schedule.Tile) -> None:
-        rows, cols = order[tile[0]], order[tile[1]]
-        block = _compute(way, rows, cols, _view(values, rows, cols))
-        if tile[0] == tile[1]:
-            below = np.tri(len(block), k=-1, dtype=bool)
-            np.copyto(block, block.T.copy(), where=below)  # the same bits on both sides of the diagonal
-        else:
-            _put(values, cols, rows, block.T)
-        _put(values, rows, cols, block)
+        rows, cols = tile
+        block = values[rows, cols] if in_place else np.empty((rows.stop - rows.start, cols.stop - cols.start))
+        way.tile(order[rows], order[cols], block)
+        if rows == cols:
+            _mirror(block)
+        elif in_place:
+            values[cols, rows] = block.T
+        if not in_place:
+            values[np.ix_(order[rows], order[cols])] = block
+            values[np.ix_(order[cols], order[rows])] = block.T
 
-    schedule.run(work, schedule.upper_tiles(len(courses), way.side), threads, "similarity")
+    schedule.run(work, schedule.upper_tiles(count, way.side), threads, "similarity")
     return Similarity(values, courses.names, route=way.name)
+
+
+def _mirror(block: Floats) -> None:
+    """Copy what is above the diagonal to below it: the same bits on both sides."""
+    np.copyto(block, block.T.copy(), where=np.tri(len(block), k=-1, dtype=bool))
 
 
 def _rectangle(courses: TimeCourses, others: TimeCourses, way: Route, threads: int | None) -> Similarity:
@@ -119,36 +127,9 @@ def _rectangle(courses: TimeCourses, others: TimeCourses, way: Route, threads: i
 
     def work(tile: schedule.Tile) -> None:
         rows, cols = left[tile[0]], right[tile[1]]
-        place = cols - len(courses)
-        _put(values, rows, place, _compute(way, rows, cols, _view(values, rows, place)))
+        block = np.empty((len(rows), len(cols)))
+        way.tile(rows, cols, block)
+        values[np.ix_(rows, cols - len(courses))] = block
 
     schedule.run(work, schedule.all_tiles(len(left), len(right), way.side), threads, "similarity")
     return Similarity(values, courses.names, others.names, way.name)
-
-
-def _compute(way: Route, rows: Ints, cols: Ints, view: Floats | None) -> Floats:
-    """A tile, computed in place where the matrix has room for it in one piece."""
-    block = np.empty((len(rows), len(cols))) if view is None else view
-    way.tile(rows, cols, block)
-    return block
-
-
-def _view(values: Floats, rows: Ints, cols: Ints) -> Floats | None:
-    """The part of the matrix for these rows and columns, if they follow each other."""
-    i, j = _as_slice(rows), _as_slice(cols)
-    return None if i is None or j is None else values[i, j]
-
-
-def _put(values: Floats, rows: Ints, cols: Ints, block: Floats) -> None:
-    """Write a block, unless it is that part of the matrix already."""
-    view = _view(values, rows, cols)
-    if view is None:
-        values[rows[:, None], cols] = block
-    elif not np.may_share_memory(view, block):
-        view[...] = block
-
-
-def _as_slice(which: Ints) -> slice | None:
-    first, last = int(which[0]), int(which[-1])
-    consecutive = last - first == len(which) - 1 and bool((np.diff(which) == 1).all())
-    return slice(first, last + 1) if consecutive else None
