@@ -43,9 +43,9 @@ def test_other_outputs(table, tmp_path, ending):
 
 def test_choosing_and_scaling(table, tmp_path):
     out = tmp_path / "s.npy"
-    result = run("similarity", table, "--most-variable", 4, "--scale", "standardize", "--out", out)
+    result = run("similarity", table, "--most-variable", 12, "--scale", "standardize", "--out", out)
     assert result.exit_code == 0, result.output
-    courses = tl.read(table).most_variable(4).standardized()
+    courses = tl.read(table).most_variable(12).standardized()
     np.testing.assert_allclose(np.load(out), tl.similarity(courses, tl.fit(courses)).values, rtol=1e-9)
 
 
@@ -95,7 +95,7 @@ def test_nothing_is_overwritten_without_force(table, tmp_path):
         (["fit", "TABLE", "--most-variable", "99"], "there are 15 courses to choose from"),
         (["similarity", "TABLE", "--out", "s.xlsx"], "expected a name that ends in .csv"),
         (["similarity", "TABLE", "--model", "TABLE"], "is not a model file"),
-        (["similarity", "TABLE", "--threads", "0"], "expected at least 1"),
+        (["similarity", "TABLE", "--threads", "0"], "expected a whole number, at least 1"),
         (["explain", "TABLE", "A01", "Z9"], "there is no course 'Z9'"),
     ],
 )

@@ -219,7 +219,7 @@ def test_the_two_engines_agree():
 @pytest.mark.parametrize("name", ["numpy", "numba"])
 def test_both_engines_serve_the_information_route(name, monkeypatch, matrix_of):
     times, values, _ = oracle.example("own", count=8)
-    monkeypatch.setattr(pairs, "engine", lambda: get(name))
+    monkeypatch.setattr(pairs, "engine", lambda _: get(name))
     gp = GP.se(0.4, SIGNAL, NOISE, MEAN)
     S = matrix_of(InformationRoute.of(information(TimeCourses.from_arrays(times, values), gp)))
     k = oracle.given(oracle.se, 0.4, SIGNAL)
@@ -231,7 +231,7 @@ def test_the_precise_engine_serves_the_information_route_too(monkeypatch, matrix
     way = InformationRoute.of(information(TimeCourses.from_arrays(times, values), GP.se(0.4, SIGNAL, NOISE, MEAN)))
     fast = matrix_of(way)
     monkeypatch.setattr(pairs, "PRECISE_ABOVE", 0.0)
-    monkeypatch.setattr(pairs, "engine", lambda: pytest.fail("the precise engine was asked for"))
+    monkeypatch.setattr(pairs, "engine", lambda _: pytest.fail("the precise engine was asked for"))
     assert_allclose(matrix_of(way), fast, rtol=1e-9, atol=1e-11)
 
 

@@ -111,7 +111,7 @@ def _figures_of(page):
 
 def test_a_killed_run_goes_on_and_ends_the_same(tmp_path):
     arguments = ["figure-async", "--repeats", "5", "--out"]
-    store = tmp_path / "killed" / "work" / "figure-async.jsonl"
+    store = Run(tmp_path / "killed").work / "figure-async.jsonl"
     command = [sys.executable, "-m", "timelike.reproduce", *arguments, tmp_path / "killed", "--processes", "1"]
     with subprocess.Popen(command, stderr=subprocess.DEVNULL) as process:
         deadline = time.monotonic() + 60
@@ -181,7 +181,7 @@ def test_the_issue_names_these():
 
 def test_what_is_finished_stays_on_the_page(tmp_path):
     run = Run(tmp_path)
-    run.work.mkdir()
+    run.work.mkdir(parents=True)
     (run.work / "genes.md").write_text("## Genes\n", encoding="utf-8")
     assert call("euclidean-limit", "--out", tmp_path).exit_code == 0
     page = (tmp_path / "reproduction.md").read_text(encoding="utf-8")

@@ -10,6 +10,9 @@ import numpy as np
 from timelike.arrays import Floats, Ints
 from timelike.exceptions import InputError
 
+LEAST_NOISE = 128 * float(np.finfo(float).eps)
+"""Noise variance / signal variance below which the last digits of the covariance decide, not the data."""
+_NOT_DEFINITE = "the kernel is not positive definite at these times: no Gaussian process has it."
 RELATIVE_ERROR = 1e-12
 """Largest error of the kernel, in units of the smaller of the noise variance and the signal variance."""
 
@@ -79,6 +82,8 @@ def pivoted_cholesky(
     Each step takes the point that the points before explain worst, until none is off by more than `tolerance`.
     """
     residual = covariance.diag(points).copy()
+    if not (residual >= 0).all():
+        raise InputError(_NOT_DEFINITE)
     scale = residual.max()
     columns: list[Floats] = []
     limit = len(points) if max_rank is None else min(max_rank, len(points))
@@ -91,7 +96,7 @@ def pivoted_cholesky(
         residual = residual - column**2
         residual[worst] = 0.0
         if residual.min() < -1e-8 * scale:
-            raise InputError("the kernel is not positive definite at these times: no Gaussian process has it.")
+            raise InputError(_NOT_DEFINITE)
         columns.append(column)
     left = float(np.maximum(residual, 0).max())
     return np.column_stack(columns) if columns else np.zeros((len(points), 0)), left

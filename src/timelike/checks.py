@@ -16,11 +16,30 @@ if TYPE_CHECKING:
 
 
 def numbers(data: Any, what: str, names: Iterable[object] | None = None) -> Floats:
-    """`data` as floats, or an error that shows the first entry that is no number."""
+    """`data` as floats, masked entries as NaN, or an error that shows the first entry that is no number."""
+    kind = getattr(getattr(data, "dtype", None), "kind", "")
+    if kind in _NO_NUMBERS:
+        raise InputError(f"{what} are {_NO_NUMBERS[kind]}. {_hint(what)}")
     try:
+        if isinstance(data, np.ma.MaskedArray):
+            return np.ma.filled(np.ma.asarray(data, dtype=float), np.nan)
         return np.array(data, dtype=float)
     except (TypeError, ValueError):
         raise InputError(_not_numbers(data, what, names)) from None
+
+
+_NO_NUMBERS = {
+    "M": "dates, not numbers",
+    "m": "durations, not numbers",
+    "c": "complex, not real numbers",
+}
+_RAGGED_HINT = "For courses with their own times give times as a list of arrays too."
+
+
+def _hint(what: str) -> str:
+    if what.startswith("times"):
+        return "Give numbers, for instance days since the first date."
+    return "Give numbers; NaN marks a value that was not measured."
 
 
 def _not_numbers(data: Any, what: str, names: Iterable[object] | None) -> str:
@@ -32,18 +51,15 @@ def _not_numbers(data: Any, what: str, names: Iterable[object] | None) -> str:
         return f"{what} have rows of different lengths. {_RAGGED_HINT}"
     for place in np.ndindex(entries.shape):
         if not _is_number(entries[place]):
-            return f"{what}{_where(place, names)} are not numbers: {entries[place]!r}. {_HINT}"
-    return f"{what} are not numbers. {_HINT}"
-
-
-_HINT = "Give numbers; NaN marks a value that was not measured."
-_RAGGED_HINT = "For courses with their own times give times as a list of arrays too."
+            return f"{what}{_where(place, names)} are not numbers: {entries[place]!r}. {_hint(what)}"
+    return f"{what} are not numbers. {_hint(what)}"
 
 
 def _where(place: tuple[int, ...], names: Iterable[object] | None) -> str:
     if len(place) < 2:
         return f" (position {place[0]})" if place else ""
-    name = str(list(names)[place[0]] if names is not None else place[0])
+    known = list(names) if names is not None else []
+    name = str(known[place[0]] if place[0] < len(known) else place[0])
     return f" of course {name!r} (column {place[1]})"
 
 
@@ -55,10 +71,21 @@ def _is_number(entry: Any) -> bool:
     return True
 
 
-def as_points(times: Floats) -> Floats:
+def instance(value: object, cls: type, what: str) -> None:
+    """Raise if something else than the expected noun was passed."""
+    if not isinstance(value, cls):
+        raise InputError(f"{what} must be {cls.__name__}, not {type(value).__name__}: {_how_to_make(cls.__name__)}.")
+
+
+def _how_to_make(noun: str) -> str:
+    made = {"TimeCourses": "make them with TimeCourses.from_arrays, from_long or read", "GP": "fit one or give one"}
+    return made.get(noun, "see the documentation")
+
+
+def as_points(times: Floats, what: str = "times") -> Floats:
     """Times as (n, d) coordinates."""
     if times.ndim not in (1, 2) or times.size == 0:
-        raise InputError(f"times have shape {times.shape}: expected at least one time, as a 1-d array.")
+        raise InputError(f"{what} have shape {times.shape}: expected at least one time, as a 1-d array.")
     points = times if times.ndim == 2 else times[:, None]
     return points + 0.0  # turns -0.0 into 0.0: designs are compared as bytes
 
@@ -69,9 +96,11 @@ def unique_names(names: Iterable[object] | None, count: int) -> tuple[str, ...]:
         raise InputError("there are no courses.")
     if names is None:
         return tuple(map(str, range(count)))
+    if isinstance(names, str) or not isinstance(names, Iterable):
+        raise InputError(f"names are {names!r}: expected a list with a name for each course.")
     labels = tuple(str(name) for name in names)
     if len(labels) != count:
-        raise InputError(f"there are {len(labels)} names for {count} courses.")
+        raise InputError(f"there are {counted(len(labels), 'name')} for {counted(count, 'course')}.")
     seen: dict[str, int] = {}
     for i, label in enumerate(labels):
         if label in seen:
@@ -113,7 +142,7 @@ def and_more(count: int) -> str:
     return f" (and {count - 1} more)" if count > 1 else ""
 
 
-def count(n: int, noun: str) -> str:
+def counted(n: int, noun: str) -> str:
     """A number with its noun."""
     return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
@@ -129,7 +158,9 @@ def nearest(name: str, names: tuple[str, ...]) -> str:
 
 
 def require_columns(frame: pd.DataFrame, columns: list[str]) -> None:
-    """Raise if a table lacks one of the columns."""
+    """Raise if there is no table, or it lacks one of the columns."""
+    if not hasattr(frame, "columns"):
+        raise InputError(f"expected a table (pandas DataFrame), found {type(frame).__name__}.")
     missing = [c for c in columns if c not in frame.columns]
     if missing:
         have = ", ".join(repr(c) for c in list(frame.columns)[:12])
@@ -141,9 +172,10 @@ def column(frame: pd.DataFrame, name: str, of_row: list[str]) -> Floats:
     import pandas as pd
 
     entries = frame[name]
-    if pd.api.types.is_datetime64_any_dtype(entries):
+    kind = getattr(entries.dtype, "kind", "")
+    if kind in _NO_NUMBERS:
         raise InputError(
-            f"column {name!r} holds dates. Give numbers, for instance days since the first visit: "
+            f"column {name!r} holds {_NO_NUMBERS[kind]}. Give numbers, for instance days since the first visit: "
             "(date - first date) / pandas.Timedelta('1D')."
         )
     as_numbers = pd.to_numeric(entries, errors="coerce")
@@ -167,5 +199,7 @@ def reject(bad: Bools, name: str, of_row: list[str], entries: NDArray[Any]) -> N
 
 def finite_times(points: Floats) -> None:
     """Raise if a time is NaN or infinite."""
-    if not np.isfinite(points).all():
-        raise InputError(f"times must be finite numbers, found {points[~np.isfinite(points)][0]}.")
+    bad = ~np.isfinite(points).all(axis=1)
+    if bad.any():
+        at = int(np.argmax(bad))
+        raise InputError(f"times must be finite numbers, found {time(points[at])} (position {at}).")

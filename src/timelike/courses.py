@@ -43,6 +43,9 @@ class TimeCourses:
     values: Floats
     """All values, course after course, in the order of their times."""
 
+    def __post_init__(self) -> None:
+        self.design_of.flags.writeable = False
+
     # -- making ---------------------------------------------------------------------------------------
 
     @classmethod
@@ -126,10 +129,10 @@ class TimeCourses:
     def __contains__(self, name: object) -> bool:
         return name in self._position
 
-    def __getitem__(self, which: int | str | slice | Sequence[int] | Sequence[str] | NDArray[Any]) -> TimeCourses:
-        if isinstance(which, (str, int, np.integer)):
-            return self.select([which])
-        return self.select(range(len(self))[which] if isinstance(which, slice) else which)
+    def __getitem__(self, which: Any) -> TimeCourses:
+        if isinstance(which, slice):
+            return self.select(range(len(self))[which])
+        return self.select([which] if np.ndim(which) == 0 else which)
 
     def __repr__(self) -> str:
         return f"TimeCourses: {self.summary()}"
@@ -177,6 +180,8 @@ class TimeCourses:
             if name not in self._position:
                 raise InputError(f"there is no course {name!r}. {checks.nearest(name, self.names)}")
             return self._position[name]
+        if isinstance(name, bool) or not isinstance(name, (int, np.integer)):
+            raise InputError(f"{name!r} is neither the name nor the position of a course.")
         if not -len(self) <= name < len(self):
             raise InputError(f"there is no course {name}: positions go from 0 to {len(self) - 1}.")
         return int(name) % len(self)
@@ -189,10 +194,10 @@ class TimeCourses:
         columns = self._union_grid()
         if columns is None:
             each = f"{sizes.min()}" if sizes.min() == sizes.max() else f"{sizes.min()} to {sizes.max()}"
-            return f"{checks.count(len(self), 'course')}, own times ({each} each, {span})"
+            return f"{checks.counted(len(self), 'course')}, own times ({each} each, {span})"
         distinct = len(np.unique(columns))
         replicates = len(columns) / distinct
-        text = f"{checks.count(len(self), 'course')}, {checks.count(distinct, 'time')} ({span})"
+        text = f"{checks.counted(len(self), 'course')}, {checks.counted(distinct, 'time')} ({span})"
         if replicates > 1:
             text += f" x {replicates:g} replicates" if replicates.is_integer() else ", some replicated"
         missing = 1 - len(self.values) / (len(self) * len(columns))
@@ -219,6 +224,8 @@ class TimeCourses:
         A time appears as often as the course with the most replicates there needs.
         """
         times = self.times
+        if times.ndim > 1:
+            raise InputError("a matrix has one column a time; these courses have several coordinates a point.")
         first = np.concatenate([[True], times[1:] != times[:-1]])
         first[self.starts[:-1]] = True
         run = np.cumsum(first) - 1
@@ -270,7 +277,7 @@ class TimeCourses:
 
     def most_variable(self, n: int) -> TimeCourses:
         """The `n` courses whose values have the largest standard deviation, in their present order."""
-        if not 1 <= n <= len(self):
+        if not isinstance(n, (int, np.integer)) or not 1 <= n <= len(self):
             raise InputError(f"most_variable({n}): there are {len(self)} courses to choose from.")
         variable = np.argsort(-self.standard_deviations, kind="stable")[:n]
         return self.select(np.sort(variable))
@@ -381,7 +388,10 @@ def _from_grid(times: Any, values: Any, names: Iterable[object] | None, errors: 
     points, matrix = points[order], matrix[:, order]
     present = ~np.isnan(matrix)
     if errors is not None:
-        sd = np.broadcast_to(checks.numbers(errors, "errors", names), matrix.shape)[:, order]
+        sd = checks.numbers(errors, "errors", names)
+        if sd.shape not in (matrix.shape, matrix.shape[1:], ()):
+            raise InputError(f"errors have shape {sd.shape}, values {matrix.shape}: give one error for each value.")
+        sd = np.broadcast_to(sd, matrix.shape)[:, order]
         owner, column = np.nonzero(present)
         return _from_flat(labels, owner, points[column], matrix[present], sd[present])
     checks.finite(matrix, labels, points)
@@ -402,27 +412,44 @@ def _from_patterns(names: tuple[str, ...], points: Floats, matrix: Floats, prese
 
 def _from_ragged(times: Any, values: Any, names: Iterable[object] | None, errors: Any) -> TimeCourses:
     labels = checks.unique_names(names, len(times))
-    if len(values) != len(times):
-        raise InputError(f"there are times for {len(times)} courses and values for {len(values)}.")
-    points = [checks.as_points(checks.numbers(x, f"times of course {n!r}")) for n, x in zip(labels, times, strict=True)]
-    series = [np.ravel(checks.numbers(y, f"values of course {n!r}")) for n, y in zip(labels, values, strict=True)]
-    for name, x, y in zip(labels, points, series, strict=True):
-        if len(x) != len(y):
-            raise InputError(f"course {name!r} has {len(x)} times and {len(y)} values.")
-    owner = np.repeat(np.arange(len(labels)), [len(y) for y in series])
+    points = _each(times, labels, "times")
+    series = _each(values, labels, "values")
+    points = [checks.as_points(x, f"times of course {n!r}") for n, x in zip(labels, points, strict=True)]
+    _check_lengths(labels, points, series, "values")
+    owner = np.repeat(np.arange(len(labels)), [len(x) for x in points])
     flat = np.concatenate(points)
     bad = ~np.isfinite(flat).all(axis=1)
     if bad.any():
         first = int(np.argmax(bad))
-        raise InputError(f"times of course {labels[owner[first]]!r} must be finite, found {flat[first]}.")
+        found = checks.time(flat[first])
+        raise InputError(f"times of course {labels[owner[first]]!r} must be finite numbers, found {found}.")
     sd = None
     if errors is not None:
-        sd = np.concatenate(
-            [np.ravel(checks.numbers(e, f"errors of course {n!r}")) for n, e in zip(labels, errors, strict=True)]
-        )
-        if len(sd) != len(flat):
-            raise InputError(f"there are {len(sd)} errors for {len(flat)} values: give one for each value.")
-    return _from_flat(labels, owner, flat, np.concatenate(series), sd)
+        known = _each(errors, labels, "errors")
+        _check_lengths(labels, points, known, "errors")
+        sd = np.concatenate([e.ravel() for e in known])
+    return _from_flat(labels, owner, flat, np.concatenate([y.ravel() for y in series]), sd)
+
+
+def _each(arrays: Any, names: tuple[str, ...], what: str) -> list[Floats]:
+    """One array of numbers for each course."""
+    if not hasattr(arrays, "__len__") or len(arrays) != len(names):
+        found = len(arrays) if hasattr(arrays, "__len__") else arrays
+        raise InputError(f"{what} are for {found} courses, times for {len(names)} courses: give one array a course.")
+    return [checks.numbers(x, f"{what} of course {n!r}") for n, x in zip(names, arrays, strict=True)]
+
+
+def _check_lengths(names: tuple[str, ...], points: list[Floats], arrays: list[Floats], what: str) -> None:
+    """Raise if a course has not as many `what` as times, or points of another space than the first."""
+    for name, x, y in zip(names, points, arrays, strict=True):
+        if len(x) != y.size:
+            times = checks.counted(len(x), "time")
+            raise InputError(f"course {name!r} has {times} and {y.size} {what}: give one for each time.")
+        if x.shape[1] != points[0].shape[1]:
+            raise InputError(
+                f"points of course {name!r} have {checks.counted(x.shape[1], 'coordinate')}, those of {names[0]!r} "
+                f"have {points[0].shape[1]}."
+            )
 
 
 def _from_flat(

@@ -33,6 +33,9 @@ class Designs:
     errors: Floats | None
     starts: Ints
 
+    def __post_init__(self) -> None:
+        self.starts.flags.writeable = False
+
     def __len__(self) -> int:
         return len(self.starts) - 1
 

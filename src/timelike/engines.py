@@ -11,7 +11,6 @@ Both engines pass the same tests; :func:`engine` picks one, and ``timelike info`
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 from importlib.util import find_spec
 
 import numpy as np
@@ -20,18 +19,19 @@ from timelike.arrays import Floats
 
 Engine = Callable[[Floats, Floats, Floats, Floats], tuple[Floats, Floats]]
 
+COMPILE_ABOVE = 1_000_000
+"""Jobs with fewer pairs are done in NumPy before the compiler would have started."""
 PAIRS = 4096
 """Pairs worked on at once in NumPy: enough to hide its overhead, few enough for the cache."""
 
 
-@cache
-def engine() -> Engine:
-    """The fastest engine that is installed."""
-    return numpy_engine if find_spec("numba") is None else compiled_engine
+def engine(pairs: float = np.inf) -> Engine:
+    """The fastest engine that is installed, for a job of so many pairs."""
+    return compiled_engine if pairs > COMPILE_ABOVE and find_spec("numba") else numpy_engine
 
 
 def name() -> str:
-    """Which engine runs: "numba" or "numpy"."""
+    """Which engine runs large jobs: "numba" or "numpy"."""
     return "numpy" if engine() is numpy_engine else "numba"
 
 

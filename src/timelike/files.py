@@ -29,6 +29,8 @@ def atomic_path(path: str | PathLike[str]) -> Iterator[Path]:
     ['table.csv']
     """
     target = Path(path)
+    if target.is_dir():
+        raise InputError(f"cannot write {target}: it is a folder.")
     try:
         with NamedTemporaryFile(dir=target.parent, prefix=".", suffix=target.suffix, delete=False) as made:
             temporary = Path(made.name)

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from timelike import kernels
+from timelike import checks, kernels
 from timelike.arrays import Bools, Floats
+from timelike.basis import LEAST_NOISE
+from timelike.courses import TimeCourses
 from timelike.exceptions import FitWarning, InputError
 from timelike.gp import GP
 from timelike.kernels import Extent
@@ -19,11 +21,11 @@ from timelike.schedule import one_thread_below
 if TYPE_CHECKING:
     from sklearn.gaussian_process.kernels import Kernel
 
-    from timelike.courses import TimeCourses
-
 
 NOISE_STARTS = (0.003, 0.1, 1.0)
 """Starting values of noise variance / signal variance."""
+RATIO = (1e-12, 1e8)
+"""Bounds of noise variance / signal variance."""
 FINALISTS = 3
 """So many of the starting points are followed to their optimum."""
 SAMPLE_COST = 20_000_000
@@ -61,43 +63,48 @@ def fit(courses: TimeCourses, kernel: str | Kernel = "se", mean: str | float = "
     >>> round(gp.noise_sd, 3)
     0.082
     """
+    checks.instance(courses, TimeCourses, "courses")
     shape = kernels.resolve(kernel)
     with one_thread_below():
-        search = _Search(courses, shape, _mean(mean))
+        search = _Search(courses, shape, fixed_mean(mean))
         return _finish(search, search.run())
 
 
-def _mean(mean: str | float) -> float | None:
-    if mean == "constant":
-        return None
-    if mean == "zero":
-        return 0.0
-    if isinstance(mean, str) or not np.isfinite(mean):
-        raise InputError(f"mean is {mean!r}: expected 'constant', 'zero' or a number.")
-    return float(mean)
+def fixed_mean(mean: object) -> float | None:
+    """The mean that a caller asked for as a number, None where it is to be fitted."""
+    if isinstance(mean, str) and mean in ("constant", "zero"):
+        return None if mean == "constant" else 0.0
+    if isinstance(mean, (int, float, np.number)) and np.isfinite(mean):
+        return float(mean)
+    raise InputError(f"mean is {mean!r}: expected 'constant', 'zero' or a number.")
 
 
 @dataclass(frozen=True)
 class _Optimum:
-    parameters: Floats
+    place: Floats
     score: Score
 
 
 class _Search:
-    """Maximise the likelihood of courses over log parameters: kernel..., signal variance, noise variance."""
+    """Where to look for the optimum.
+
+    A place is the logarithm of (kernel parameters..., signal variance, noise variance / signal variance). Bounds on
+    the ratio keep every covariance on the way positive definite.
+    """
 
     def __init__(self, courses: TimeCourses, kernel: Kernel, mean: float | None) -> None:
+        kernels.check_coordinates(kernel, courses.designs.points.shape[1])
         self.courses, self.kernel, self.mean = courses, kernel, mean
         self.extent = extent(courses)
         self.space = kernels.search_space(kernel, self.extent)
-        self.variance = _variance(courses, mean)
         prior = float(np.mean(kernel.diag(courses.designs.points[:1000])))
-        top = np.log(self.variance)
-        self.low = np.concatenate([self.space.low, [top - np.log(prior) - 16, top - 28]])
-        self.high = np.concatenate([self.space.high, [top - np.log(prior) + 16, top + 4]])
+        top = _log_variance(courses, mean) - np.log(prior)
+        ratio = np.log(RATIO) + np.log(prior)
+        self.low = np.concatenate([self.space.low, [top - 16, ratio[0]]])
+        self.high = np.concatenate([self.space.high, [top + 16, ratio[1]]])
         self.starts = np.array(
             [
-                [*start, *np.log([self.variance / prior / (1 + ratio), self.variance * ratio / (1 + ratio)])]
+                [*start, top - np.log1p(ratio), np.log(ratio * prior)]
                 for start in self.space.starts
                 for ratio in NOISE_STARTS
             ]
@@ -107,65 +114,81 @@ class _Search:
         starts = self.starts
         sample = _sample(self.courses)
         if sample is not self.courses:
-            first = _optimise(Likelihood(sample, self.kernel, self.mean), starts, self)
-            starts = first.parameters[None]
-        self.likelihood = Likelihood(self.courses, self.kernel, self.mean)
-        return _polish(self.likelihood, _optimise(self.likelihood, starts, self), self)
+            first = _optimise(Objective(Likelihood(sample, self.kernel, self.mean)), starts, self)
+            starts = first.place[None]
+        self.objective = Objective(Likelihood(self.courses, self.kernel, self.mean))
+        return _polish(self.objective, _optimise(self.objective, starts, self), self)
 
 
-def _optimise(likelihood: Likelihood, starts: Floats, search: _Search) -> _Optimum:
+class Objective:
+    """The log likelihood a value, as a function of a place."""
+
+    def __init__(self, likelihood: Likelihood) -> None:
+        self.likelihood = likelihood
+
+    def __call__(self, place: Floats) -> Score:
+        """Value and gradient, divided by the number of values."""
+        parameters = place.copy()
+        parameters[-1] += place[-2]
+        value, gradient, mean = self.likelihood(parameters)
+        gradient = gradient.copy()
+        gradient[-2] += gradient[-1]
+        return Score(value / self.likelihood.count, gradient / self.likelihood.count, mean)
+
+
+def _optimise(objective: Objective, starts: Floats, search: _Search) -> _Optimum:
     """The best optimum reached from the most likely of the starting points."""
-    ranked = sorted(starts, key=lambda s: -likelihood(s).value)[:FINALISTS]
-    found = [_climb(likelihood, start, search) for start in ranked]
+    ranked = sorted(starts, key=lambda start: -objective(start).value)[:FINALISTS]
+    found = [_climb(objective, start, search) for start in ranked]
     return max(found, key=lambda optimum: optimum.score.value)
 
 
-def _climb(likelihood: Likelihood, start: Floats, search: _Search) -> _Optimum:
+def _climb(objective: Objective, start: Floats, search: _Search) -> _Optimum:
     from scipy.optimize import minimize
 
-    def objective(parameters: Floats) -> tuple[float, Floats]:
-        score = likelihood(parameters)
-        return -score.value / likelihood.count, -score.gradient / likelihood.count
+    def downhill(place: Floats) -> tuple[float, Floats]:
+        score = objective(place)
+        return -score.value, -score.gradient
 
     bounds = list(zip(search.low, search.high, strict=True))
     options = {"maxiter": 300, "ftol": 1e-13, "gtol": 1e-7, "maxls": 40}
-    result = minimize(objective, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
-    return _Optimum(result.x, likelihood(result.x))
+    result = minimize(downhill, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+    return _Optimum(result.x, objective(result.x))
 
 
-def _polish(likelihood: Likelihood, optimum: _Optimum, search: _Search) -> _Optimum:
+def _polish(objective: Objective, optimum: _Optimum, search: _Search) -> _Optimum:
     """Newton steps on the gradient: a difference of likelihoods cannot see the last eight digits, its slope can."""
-    parameters, score = optimum.parameters, optimum.score
+    place, score = optimum.place, optimum.score
     for _ in range(6):
-        free = _free(parameters, search)
-        slope = score.gradient[free] / likelihood.count
+        free = _free(place, search)
+        slope = score.gradient[free]
         if np.abs(slope).max(initial=0) < 1e-13:
             break
-        curvature = _hessian(likelihood, parameters, free) / likelihood.count
-        if not free.any() or np.linalg.eigvalsh(curvature).max(initial=-1) >= -1e-9:
+        curvature = _hessian(objective, place, free)
+        if np.linalg.eigvalsh(curvature).max(initial=-1) >= -1e-9:
             break  # flat or not concave: Newton has no say here
-        trial = parameters.copy()
+        trial = place.copy()
         trial[free] -= np.linalg.solve(curvature, slope)
         trial = np.clip(trial, search.low, search.high)
-        new = likelihood(trial)
-        if np.abs(new.gradient[free]).max() >= np.abs(score.gradient[free]).max():
+        new = objective(trial)
+        if np.abs(new.gradient[free]).max() >= np.abs(slope).max():
             break
-        parameters, score = trial, new
-    return _Optimum(parameters, score)
+        place, score = trial, new
+    return _Optimum(place, score)
 
 
-def _free(parameters: Floats, search: _Search) -> Bools:
+def _free(place: Floats, search: _Search) -> Bools:
     margin = 1e-9
-    return (parameters > search.low + margin) & (parameters < search.high - margin)
+    return (place > search.low + margin) & (place < search.high - margin)
 
 
-def _hessian(likelihood: Likelihood, parameters: Floats, free: Bools, step: float = 1e-4) -> Floats:
-    """Second derivatives of the log likelihood, from central differences of its gradient."""
+def _hessian(objective: Objective, place: Floats, free: Bools, step: float = 1e-4) -> Floats:
+    """Second derivatives of the objective, from central differences of its gradient."""
     rows = []
     for k in np.flatnonzero(free):
-        shift = np.zeros(len(parameters))
+        shift = np.zeros(len(place))
         shift[k] = step
-        difference = likelihood(parameters + shift).gradient - likelihood(parameters - shift).gradient
+        difference = objective(place + shift).gradient - objective(place - shift).gradient
         rows.append(difference[free] / (2 * step))
     H = np.array(rows).reshape(int(free.sum()), int(free.sum()))
     return (H + H.T) / 2
@@ -176,27 +199,38 @@ def _hessian(likelihood: Likelihood, parameters: Floats, free: Bools, step: floa
 
 def extent(courses: TimeCourses, at_most: int = 300) -> Extent:
     """Typical smallest gap within a course, and the span of all points, both above zero."""
-    from scipy.spatial.distance import pdist
-
     points = courses.designs.points
-    span = float(np.linalg.norm(points.max(axis=0) - points.min(axis=0)))
+    span = float(np.ptp(points, axis=0).max())
     if span == 0:
         return Extent(1.0, 1.0)
-    gaps = []
+    _reasonable(span, "times span")
     chosen = np.unique(np.linspace(0, len(courses.designs) - 1, at_most).astype(int))
-    for g in chosen:
-        distances = pdist(np.unique(courses.designs[g], axis=0)[:500])
-        if len(distances):
-            gaps.append(distances.min())
-    return Extent(float(np.median(gaps)) if gaps else span, span)
+    gaps = [gap for g in chosen if (gap := _smallest_gap(courses.designs[g])) > 0]
+    return Extent(max(float(np.median(gaps)), 1e-9 * span) if gaps else span, span)
 
 
-def _variance(courses: TimeCourses, mean: float | None) -> float:
-    center = courses.values.mean() if mean is None else mean
-    variance = float(np.mean((courses.values - center) ** 2))
-    if variance <= (1e-14 * abs(center)) ** 2 or variance == 0:
+def _smallest_gap(points: Floats) -> float:
+    """Smallest distance of two different points, zero if there are none."""
+    from scipy.spatial.distance import pdist
+
+    distances = pdist(np.unique(points, axis=0)[:500], "chebyshev")
+    return float(distances.min(initial=np.inf)) if len(distances) else 0.0
+
+
+def _log_variance(courses: TimeCourses, mean: float | None) -> float:
+    """Logarithm of the mean squared value around the mean."""
+    center = float(courses.values.mean()) if mean is None else mean
+    residual = courses.values - center
+    scale = float(np.abs(residual).max())
+    if scale <= 1e-14 * abs(center):
         raise InputError(f"all values are equal ({center:g}): there is nothing to fit.")
-    return variance
+    _reasonable(scale, "values vary by")
+    return float(np.log(np.mean((residual / scale) ** 2)) + 2 * np.log(scale))
+
+
+def _reasonable(size: float, what: str) -> None:
+    if not 1e-100 <= size <= 1e100:
+        raise InputError(f"{what} {size:.3g}: choose a unit in which that is between 1e-100 and 1e100.")
 
 
 def _sample(courses: TimeCourses) -> TimeCourses:
@@ -216,36 +250,41 @@ def _sample(courses: TimeCourses) -> TimeCourses:
 
 
 def _finish(search: _Search, best: _Optimum) -> GP:
-    kernel = search.kernel.clone_with_theta(best.parameters[:-2])
-    signal_sd, noise_sd = np.exp(best.parameters[-2:] / 2)
-    gp = GP(kernel, signal_sd, noise_sd, best.score.mean, best.score.value, tuple(_concerns(search, best)))
+    kernel = search.kernel.clone_with_theta(best.place[:-2])
+    signal_sd, ratio = np.exp(best.place[-2:] / 2)
+    least = np.sqrt(LEAST_NOISE * kernel.diag(search.courses.designs.points).max())
+    value = best.score.value * search.objective.likelihood.count
+    noise_sd = signal_sd * max(ratio, least)
+    gp = GP(kernel, signal_sd, noise_sd, best.score.mean, value, tuple(_concerns(search, best)))
     for sentence in gp.warnings:
         warnings.warn(sentence, FitWarning, stacklevel=3)
     return gp
 
 
 def _concerns(search: _Search, best: _Optimum) -> list[str]:
-    sentences = _on_a_bound(search, best.parameters)
-    sentences += _short_length_scale(search, best.parameters)
+    sentences = _on_a_bound(search, best.place)
+    sentences += _short_length_scale(search, best.place)
     sentences += _indistinct(search, best)
     return sentences
 
 
-def _on_a_bound(search: _Search, parameters: Floats) -> list[str]:
-    names = [n.replace("__", " ") for n in search.space.names] + ["signal variance", "noise variance"]
+def _on_a_bound(search: _Search, place: Floats) -> list[str]:
+    names = [*search.space.names, "signal variance", "noise variance"]
+    given = [*search.space.given, False, False]
+    sizes = np.exp(place + np.where(np.arange(len(place)) == len(place) - 1, place[-2], 0.0))
     sentences = []
     for k, name in enumerate(names):
         for bound, word in ((search.low[k], "lower"), (search.high[k], "upper")):
-            if abs(parameters[k] - bound) < 1e-6:
-                sentences.append(
-                    f"the fit ended on the {word} bound of the {_plain(name)} ({np.exp(bound):.3g}): the data do not "
-                    f"determine it{_hint(name, word)}."
-                )
+            if abs(place[k] - bound) < 1e-6 and not _expected(search, name, word):
+                reason = "which you set" if given[k] else f"the data do not determine it{_hint(name, word)}"
+                where = f"the {word} bound of the {name.split('__')[-1].replace('_', ' ')} ({sizes[k]:.3g})"
+                sentences.append(f"the fit ended on {where}: {reason}.")
     return sentences
 
 
-def _plain(name: str) -> str:
-    return name.split()[-1].replace("_", " ") if "variance" not in name else name
+def _expected(search: _Search, name: str, word: str) -> bool:
+    """Whether a bound says nothing: values with known errors need no further noise."""
+    return name == "noise variance" and word == "lower" and search.courses.errors is not None
 
 
 def _hint(name: str, word: str) -> str:
@@ -256,29 +295,30 @@ def _hint(name: str, word: str) -> str:
     return ""
 
 
-def _short_length_scale(search: _Search, parameters: Floats) -> list[str]:
+def _short_length_scale(search: _Search, place: Floats) -> list[str]:
     gap = search.extent.gap
     return [
-        f"the length scale ({np.exp(parameters[k]):.3g}) is below the gap between neighbouring times ({gap:.3g}): each "
-        "time is on its own, and the order of times plays no part in the similarity."
+        f"the length scale ({np.exp(place[k]):.3g}) is below the gap between neighbouring times ({gap:.3g}): each time "
+        "is on its own, and the order of times plays no part in the similarity."
         for k, name in enumerate(search.space.names)
-        if name.endswith("length_scale")
-        and "periodicity" not in str(search.space.names)
-        and parameters[k] < np.log(gap) - 1e-9
+        if search.space.in_time[k] and name.endswith("length_scale") and place[k] < np.log(gap) - 1e-9
     ]
 
 
 def _indistinct(search: _Search, best: _Optimum) -> list[str]:
     """Whether signal and noise variance could be traded for one another without the likelihood noticing."""
-    free = _free(best.parameters, search)
-    both = free[-2:].all()
-    if not both:
+    free = _free(best.place, search)
+    if not free[-2:].all():
         return []
-    information = -_hessian(search.likelihood, best.parameters, free)
+    # A constant inside the kernel does the same as the signal variance: that they can be traded says nothing.
+    free[:-2] &= np.array([not name.endswith("constant_value") for name in search.space.names], dtype=bool)
+    information = -_hessian(search.objective, best.place, free) * search.objective.likelihood.count
     weight, vectors = np.linalg.eigh(information)
     uncertain = weight < 1.0  # a change by the factor e costs less than half a unit of log likelihood
-    mixed = np.abs(vectors[-2:]).max(axis=0) > 0.3
-    if not (uncertain & mixed).any():
+    both = np.abs(vectors[-2:]) > 0.2
+    # With known errors, a further noise that is small and uncertain takes nothing from the signal.
+    traded = both.any(axis=0) if search.courses.errors is None else both.all(axis=0)
+    if not (uncertain & traded).any():
         return []
     return [
         "signal and noise cannot be told apart: other splits of the variance fit almost equally well. Replicates, "

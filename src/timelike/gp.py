@@ -15,14 +15,13 @@ from numpy.typing import ArrayLike
 from timelike import checks, kernels
 from timelike.arrays import Floats
 from timelike.basis import basis
+from timelike.courses import TimeCourses
 from timelike.exceptions import InputError
 from timelike.files import atomic_write
 from timelike.information import noise_variances, on_basis
 
 if TYPE_CHECKING:
     from sklearn.gaussian_process.kernels import Kernel
-
-    from timelike.courses import TimeCourses
 
 
 FORMAT = "timelike model 1"
@@ -131,16 +130,22 @@ class GP:
         """
         from timelike.likelihood import Likelihood
 
-        return Likelihood(courses, self.kernel, self.mean)(self._parameters()).value
+        checks.instance(courses, TimeCourses, "courses")
+        tiny = np.finfo(float).tiny  # a noise of zero is allowed where every value has an error of its own
+        variances = np.log([self.signal_sd, max(self.noise_sd, tiny)]) * 2
+        return Likelihood(courses, self.kernel, self.mean).at(self.kernel, *variances).value
 
     def posterior(self, courses: TimeCourses, times: ArrayLike) -> Curve:
         """Mean and standard deviation, at `times`, of one curve shared by all the courses that are given.
 
         The noise is not part of the curve: a new measurement scatters around it with ``noise_sd``.
         """
+        checks.instance(courses, TimeCourses, "courses")
         asked = checks.as_points(checks.numbers(times, "times"))
         checks.finite_times(asked)
         known = courses.designs.points
+        if asked.shape[1] != known.shape[1]:
+            raise InputError(f"times have {asked.shape[1]} coordinates, the courses' points {known.shape[1]}.")
         phi = basis(self.covariance, np.concatenate([known, asked]), float(noise_variances(courses, self).min()))
         A, b = on_basis(courses, self, phi).total()
         features = phi[slice(len(known), None)]
@@ -183,7 +188,7 @@ class GP:
                 data["noise_sd"],
                 data["mean"],
                 None if data["log_likelihood"] is None else _number("log_likelihood", data["log_likelihood"]),
-                tuple(str(w) for w in data["warnings"]),
+                _sentences(data["warnings"]),
             )
         except KeyError as missing:
             raise InputError(f"{path}: the model has no entry {missing}; save it again with GP.save.") from None
@@ -193,11 +198,6 @@ class GP:
     def with_warnings(self, *sentences: str) -> GP:
         """The same model with more to say about itself."""
         return replace(self, warnings=self.warnings + sentences)
-
-    def _parameters(self) -> Floats:
-        """Logarithms of the kernel's free parameters, the signal variance and the noise variance."""
-        tiny = np.finfo(float).tiny  # a noise of zero is allowed where every value has an error of its own
-        return np.concatenate([self.kernel.theta, np.log([self.signal_sd**2, max(self.noise_sd**2, tiny)])])
 
 
 def _number(name: str, value: Any) -> float:
@@ -210,12 +210,18 @@ def _number(name: str, value: Any) -> float:
     return number
 
 
+def _sentences(entry: Any) -> tuple[str, ...]:
+    if not isinstance(entry, list) or not all(isinstance(sentence, str) for sentence in entry):
+        raise InputError(f"warnings are {str(entry)[:40]!r}: expected a list of sentences.")
+    return tuple(entry)
+
+
 def _read_json(path: Path) -> dict[str, Any]:
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
     except OSError as problem:
         raise InputError(f"cannot read the model {path}: {problem.strerror}.") from None
-    except ValueError as problem:
+    except (ValueError, RecursionError) as problem:
         raise InputError(f"{path} is not a model file: {problem}.") from None
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise InputError(f'{path} is not a model file: expected JSON with "format": {FORMAT!r}.')

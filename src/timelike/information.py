@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from timelike.arrays import Floats, Ints
-from timelike.basis import Basis, basis
+from timelike.basis import LEAST_NOISE, Basis, basis
 from timelike.exceptions import InputError
+from timelike.kernels import check_coordinates
 
 if TYPE_CHECKING:
     from timelike.courses import TimeCourses
@@ -112,11 +113,18 @@ def _project(courses: TimeCourses, members: Ints, designs: Ints, weighted: Float
 
 def noise_variances(courses: TimeCourses, gp: GP) -> Floats:
     """Noise variance at every point of the designs: the model's, plus the known error's, (P,)."""
+    points = courses.designs.points
+    check_coordinates(gp.kernel, points.shape[1])
     variances = gp.noise_sd**2 + courses.designs.variances
     if variances.min() <= 0:
         raise InputError(
             "the noise variance is zero: with no noise, two courses are the same only if they are equal to the "
             "last digit. Give a noise_sd above zero, or an error above zero for every value."
+        )
+    if variances.min() < LEAST_NOISE * gp.covariance.diag(points).max():
+        raise InputError(
+            f"the noise (standard deviation {np.sqrt(variances.min()):.3g}) is too small against the signal "
+            f"({gp.signal_sd:.3g}) for double precision: give a noise_sd of at least 2e-7 of it."
         )
     return variances
 

@@ -67,7 +67,28 @@ def resolve(kernel: str | Kernel) -> Kernel:
         raise InputError(f"a kernel is a name ({', '.join(NAMED)}) or a scikit-learn kernel, not {kernel!r}.")
     if any(isinstance(leaf, sk.WhiteKernel) for leaf in _leaves(kernel).values()):
         raise InputError("the kernel describes the curve; leave WhiteKernel out, timelike adds its own noise.")
+    _check_parameters(kernel)
     return kernel
+
+
+def _check_parameters(kernel: Kernel) -> None:
+    """Raise if a parameter is not a finite number above zero; only the offset of a line may be zero."""
+    for parameter in kernel.hyperparameters:
+        value = kernel.get_params()[parameter.name]
+        try:
+            numbers = np.asarray(value, dtype=float)
+        except (TypeError, ValueError):
+            numbers = np.array(np.nan)
+        least = -np.finfo(float).tiny if parameter.name.endswith("sigma_0") else 0.0
+        if value is None or numbers.size == 0 or not (np.isfinite(numbers) & (numbers > least)).all():
+            raise InputError(f"{parameter.name} of the kernel is {value}: expected a finite number above zero.")
+
+
+def check_coordinates(kernel: Kernel, count: int) -> None:
+    """Raise if the kernel has length scales for another number of coordinates than points have."""
+    for name, value in kernel.get_params().items():
+        if name.endswith("length_scale") and np.ndim(value) == 1 and len(value) not in (1, count):
+            raise InputError(f"the kernel has {len(value)} length scales, but points have {count} coordinate(s).")
 
 
 def name_of(kernel: Kernel) -> str:
@@ -104,11 +125,11 @@ def from_dict(data: object) -> Kernel:
         raise InputError(f"expected a kernel of class {', '.join(SAVED)}; found {str(data)[:80]!r}.")
     parameters = {k: from_dict(v) if isinstance(v, dict) else v for k, v in data.items() if k != "class"}
     try:
-        kernel = getattr(sk, data["class"])(**parameters)
-        kernel(np.zeros((1, 1)))
-    except (TypeError, ValueError, AttributeError) as problem:
+        kernel = resolve(getattr(sk, data["class"])(**parameters))
+        kernel(np.zeros((1, np.size(parameters.get("length_scale", 0.0)))))
+        return kernel
+    except (TypeError, ValueError, AttributeError, ZeroDivisionError) as problem:
         raise InputError(f"the parameters of the kernel {data['class']} are not valid: {problem}.") from None
-    return kernel
 
 
 # -- where to search ---------------------------------------------------------------------------------------
@@ -127,6 +148,10 @@ class SearchSpace:
     """Bounds and starting values of a kernel's free parameters, as logarithms, in the units of the data."""
 
     names: tuple[str, ...]
+    given: tuple[bool, ...]
+    """Whether the caller set the bounds."""
+    in_time: tuple[bool, ...]
+    """Whether the parameter is measured in the unit of time."""
     low: Floats
     high: Floats
     starts: Floats
@@ -142,6 +167,8 @@ def search_space(kernel: Kernel, extent: Extent) -> SearchSpace:
     Bounds that the caller set are kept; scikit-learn's default bounds are replaced by the extent of the data.
     """
     names: list[str] = []
+    given: list[bool] = []
+    timed: list[bool] = []
     low: list[float] = []
     high: list[float] = []
     columns: list[Floats] = []
@@ -154,12 +181,16 @@ def search_space(kernel: Kernel, extent: Extent) -> SearchSpace:
         for element in range(parameter.n_elements):
             bounds = _bounds(parameter.bounds[element], in_time, extent)
             names.append(parameter.name)
+            timed.append(in_time)
+            given.append(tuple(parameter.bounds[element]) != _UNSET_BOUNDS)
             low.append(np.log(bounds[0]))
             high.append(np.log(bounds[1]))
             columns.append(_ladder(in_time, short, extent, shift=len(columns)))
     starts = np.column_stack(columns) if columns else np.zeros((1, 0))
     starts = np.clip(starts, low, high) if columns else starts
-    return SearchSpace(tuple(names), np.array(low), np.array(high), np.unique(starts, axis=0))
+    return SearchSpace(
+        tuple(names), tuple(given), tuple(timed), np.array(low), np.array(high), np.unique(starts, axis=0)
+    )
 
 
 def _bounds(given: Floats, in_time: bool, extent: Extent) -> tuple[float, float]:

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from timelike.arrays import Floats, Ints
+from timelike.basis import LEAST_NOISE
 from timelike.exceptions import InputError
+from timelike.kernels import check_coordinates
 
 if TYPE_CHECKING:
     from sklearn.gaussian_process.kernels import Kernel
@@ -21,9 +23,10 @@ if TYPE_CHECKING:
     from timelike.courses import TimeCourses
 
 
-MAX_DISTINCT = 1500
-"""Up to so many distinct points the kernel is evaluated once for all designs, beyond in groups of designs."""
 GROUP_POINTS = 128
+"""Where it is cheaper, the kernel is evaluated for groups of designs with about so many points, not for all at once."""
+MAX_DISTINCT = 1500
+"""Beyond so many distinct points it always is."""
 BATCH_NUMBERS = 2_000_000
 
 
@@ -84,36 +87,44 @@ class Likelihood:
     """
 
     def __init__(self, courses: TimeCourses, kernel: Kernel, mean: float | None) -> None:
+        check_coordinates(kernel, courses.designs.points.shape[1])
         self.kernel = kernel
-        self.offset = float(courses.values.mean()) if mean is None else mean
         self.fixed_mean = mean is not None
         self.count = len(courses.values)
-        self.groups = tuple(_groups(courses, self.offset))
+        # Inside, values are offset and scaled to the order of 1: their unit must not cost digits.
+        self.offset = float(courses.values.mean()) if mean is None else mean
+        self.scale = float(np.abs(courses.values - self.offset).max()) or 1.0
+        self.groups = tuple(_groups(courses, self.offset, self.scale))
 
     def __call__(self, parameters: Floats) -> Score:
         """Value, gradient and mean at the logarithms of (kernel parameters..., signal variance, noise variance)."""
         kernel = self.kernel.clone_with_theta(parameters[:-2])
-        signal, noise = np.exp(parameters[-2:])
-        factored = [_factor(group, kernel, signal, noise) for group in self.groups]
+        return self.at(kernel, float(parameters[-2]), float(parameters[-1]), LEAST_NOISE)
+
+    def at(self, kernel: Kernel, log_signal: float, log_noise: float, least: float = 0.0) -> Score:
+        """The same at a kernel and the logarithms of signal and noise variance.
+
+        A noise variance below `least` times the largest signal variance is taken as that: a search passes through
+        places that double precision cannot tell from singular.
+        """
+        signal, noise = np.exp(np.array([log_signal, log_noise]) - 2 * np.log(self.scale))
+        factored = [_factor(group, kernel, signal, noise, least) for group in self.groups]
         shift = 0.0 if self.fixed_mean else _best_mean(factored)
-        value = -0.5 * self.count * np.log(2 * np.pi)
-        gradient = np.zeros(len(parameters))
-        for part in factored:
-            more, slope = part.value_and_gradient(shift)
-            value += more
-            gradient += slope
-        return Score(float(value), gradient, self.offset + shift)
+        parts = [part.value_and_gradient(shift) for part in factored]
+        constant = self.count * (0.5 * np.log(2 * np.pi) + np.log(self.scale))
+        value = sum(part[0] for part in parts) - constant
+        return Score(float(value), np.sum([part[1] for part in parts], axis=0), self.offset + self.scale * shift)
 
 
 # -- statistics ----------------------------------------------------------------------------------------
 
 
-def _groups(courses: TimeCourses, offset: float) -> Iterator[Group]:
+def _groups(courses: TimeCourses, offset: float, scale: float) -> Iterator[Group]:
     designs = courses.designs
     distinct, point = np.unique(designs.points, axis=0, return_inverse=True)
     point = point.ravel()
-    if len(distinct) <= MAX_DISTINCT:
-        yield Group(distinct, tuple(_batches(courses, np.arange(len(designs)), point, offset)))
+    if len(distinct) <= MAX_DISTINCT and len(distinct) ** 2 <= GROUP_POINTS * len(designs.points):
+        yield Group(distinct, tuple(_batches(courses, np.arange(len(designs)), point, (offset, scale))))
         return
     ends = np.searchsorted(designs.starts, np.arange(0, designs.starts[-1], GROUP_POINTS))
     for chosen in np.split(np.arange(len(designs)), np.unique(ends)[1:]):
@@ -122,32 +133,32 @@ def _groups(courses: TimeCourses, offset: float) -> Iterator[Group]:
             local, renumbered = np.unique(point[here], return_inverse=True)
             relabelled = np.empty_like(point)
             relabelled[here] = renumbered.ravel()
-            yield Group(distinct[local], tuple(_batches(courses, chosen, relabelled, offset)))
+            yield Group(distinct[local], tuple(_batches(courses, chosen, relabelled, (offset, scale))))
 
 
-def _batches(courses: TimeCourses, chosen: Ints, point: Ints, offset: float) -> Iterator[Batch]:
+def _batches(courses: TimeCourses, chosen: Ints, point: Ints, unit: tuple[float, float]) -> Iterator[Batch]:
     sizes = courses.designs.sizes[chosen]
     for n in np.unique(sizes):
         same = chosen[sizes == n]
         step = max(1, BATCH_NUMBERS // int(n) ** 2)
         for i in range(0, len(same), step):
-            yield _batch(courses, same[i : i + step], point, offset)
+            yield _batch(courses, same[i : i + step], point, unit)
 
 
-def _batch(courses: TimeCourses, designs: Ints, point: Ints, offset: float) -> Batch:
+def _batch(courses: TimeCourses, designs: Ints, point: Ints, unit: tuple[float, float]) -> Batch:
     members = courses.members
     rows, weights, owner, counts = [], [], [], []
     for local, g in enumerate(designs):
         values = courses.values_on(g)
         counts.append(len(members[g]))
-        reduced, weight = _reduced(values, offset)
+        reduced, weight = _reduced(values, *unit)
         rows.append(reduced)
         weights.append(weight)
         owner.append(np.full(len(weight), local))
     at = courses.designs.starts[:-1][designs][:, None] + np.arange(courses.designs.sizes[designs[0]])
     return Batch(
         point[at],
-        courses.designs.variances[at],
+        courses.designs.variances[at] / unit[1] ** 2,
         np.array(counts, dtype=float),
         np.concatenate(rows),
         np.concatenate(weights),
@@ -155,24 +166,19 @@ def _batch(courses: TimeCourses, designs: Ints, point: Ints, offset: float) -> B
     )
 
 
-def _reduced(values: Floats, offset: float) -> tuple[Floats, Floats]:
-    """Rows and weights with the same sums of products as the rows of `values` and ones.
+def _reduced(values: Floats, offset: float, scale: float = 1.0) -> tuple[Floats, Floats]:
+    """Rows and weights with the same sums of products as the rows of ``(values - offset) / scale`` and ones.
 
-    More courses than points carry no more than the (n + 1, n + 1) matrix of products of ``[y, 1]``; a square root
-    of it takes their place.
+    More courses than points carry no more than the (n + 1, n + 1) matrix of products of ``[y, 1]``; the triangular
+    factor of a QR decomposition, whose products are the same, takes their place.
     """
     count, n = values.shape
     if count <= n + 1:
-        return values - offset, np.ones(count)
-    products = np.zeros((n + 1, n + 1))
+        return (values - offset) / scale, np.ones(count)
+    root: Any = np.zeros((0, n + 1))
     for start in range(0, count, 65_536):
-        chunk = values[start : start + 65_536] - offset
-        products[:n, :n] += chunk.T @ chunk
-        products[n, :n] += chunk.sum(axis=0)
-    products[:n, n] = products[n, :n]
-    products[n, n] = count
-    weight, vectors = np.linalg.eigh(products)
-    root = vectors.T * np.sqrt(np.maximum(weight, 0))[:, None]
+        chunk = (values[start : start + 65_536] - offset) / scale
+        root = np.linalg.qr(np.vstack([root, np.column_stack([chunk, np.ones(len(chunk))])]), mode="r")
     return root[:, :n], root[:, n]
 
 
@@ -210,7 +216,7 @@ class _Factored:
     def value_and_gradient(self, mean: float) -> tuple[float, Floats]:
         """Log likelihood without its constant, and its gradient, at the given mean."""
         value, trace = 0.0, 0.0
-        parts = []
+        parts: list[tuple[Ints, Floats]] = []
         for s in self.solved:
             ones = mean * s.batch.weights[:, None]
             residual = s.batch.rows - ones
@@ -225,9 +231,10 @@ class _Factored:
         return value, 0.5 * np.concatenate([kernel, variances])
 
 
-def _factor(group: Group, kernel: Kernel, signal: float, noise: float) -> _Factored:
+def _factor(group: Group, kernel: Kernel, signal: float, noise: float, least: float) -> _Factored:
     K, dK = kernel(group.points, eval_gradient=True)
     scaled = signal * K
+    noise = max(noise, least * float(scaled.diagonal().max()))
     return _Factored(K, dK, signal, noise, [_solve(batch, scaled, noise) for batch in group.batches])
 
 
@@ -267,7 +274,8 @@ def _gathered(parts: list[tuple[Ints, Floats]], count: int) -> Floats:
     """The sum of (G, n, n) parts, each entry at the place of its two points among `count` distinct points."""
     places = [(point[:, :, None] * count + point[:, None, :]).ravel() for point, _ in parts]
     weights = np.concatenate([part.ravel() for _, part in parts])
-    return np.bincount(np.concatenate(places), weights, minlength=count**2).reshape(count, count)
+    total: Floats = np.bincount(np.concatenate(places), weights, minlength=count**2).astype(float)
+    return total.reshape(count, count)
 
 
 def _best_mean(factored: list[_Factored]) -> float:

@@ -219,7 +219,7 @@ class InformationRoute:
         if self.squares.max() > PRECISE_ABOVE:
             quadratic, log_det = precise_engine(*self._sides(self.means, rows, cols))
         else:
-            quadratic, log_det = engine()(*self._sides(self.b, rows, cols))
+            quadratic, log_det = engine(len(self.squares) ** 2 / 2)(*self._sides(self.b, rows, cols))
             quadratic -= self.squares[rows][:, None] + self.squares[cols]
         log_det -= self.log_dets[rows][:, None] + self.log_dets[cols]
         np.subtract(quadratic, np.divide(log_det, 2, out=log_det), out=out)

@@ -87,7 +87,7 @@ def read_table(path: Path) -> Table:
     text = _text(path)
     numbered = [(n, line) for n, line in enumerate(text.splitlines(), 1) if line.strip() and not line.startswith("#")]
     if len(numbered) < 2:
-        raise InputError(f"{path} has {checks.count(len(numbered), 'line')}: expected a header and at least one row.")
+        raise InputError(f"{path} has {checks.counted(len(numbered), 'line')}: expected a header and at least one row.")
     delimiter = max(DELIMITERS, key=numbered[0][1].count)
     cells = list(csv.reader([line for _, line in numbered], delimiter=delimiter))
     header = tuple(cell.strip() for cell in cells[0])
@@ -172,7 +172,7 @@ def _with_values(table: Table, names: list[str], values: Floats) -> list[int]:
     empty = [names[i] for i in range(len(names)) if i not in set(kept)]
     if empty:
         warnings.warn(
-            f"{table.path}: left out {checks.count(len(empty), 'course')} without any value: {_some(empty)}.",
+            f"{table.path}: left out {checks.counted(len(empty), 'course')} without any value: {_some(empty)}.",
             DataWarning,
             stacklevel=4,
         )

@@ -18,8 +18,8 @@ def thread_count(threads: int | None) -> int:
     """The number of threads to use: as asked, or as many as this process may run on."""
     if threads is None:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if threads < 1:
-        raise InputError(f"threads is {threads}: expected at least 1.")
+    if not isinstance(threads, int) or threads < 1:
+        raise InputError(f"threads is {threads}: expected a whole number, at least 1.")
     return threads
 
 

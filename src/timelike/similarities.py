@@ -7,16 +7,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from timelike import schedule
+from timelike import checks, schedule
 from timelike.arrays import Floats
+from timelike.courses import TimeCourses
 from timelike.exceptions import InputError
+from timelike.gp import GP
 from timelike.pairs import Route, route
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from timelike.courses import TimeCourses
-    from timelike.gp import GP
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,8 +89,11 @@ def similarity(
     >>> bool(S.values[0, 1] > S.values[0, 149])     # two of one profile, two of different profiles
     True
     """
+    checks.instance(courses, TimeCourses, "courses")
+    checks.instance(gp, GP, "gp")
     if others is None:
         return _square(courses, route(courses, gp), threads)
+    checks.instance(others, TimeCourses, "others")
     return _rectangle(courses, others, route(courses.joined(others), gp), threads)
 
 

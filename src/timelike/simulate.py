@@ -57,6 +57,7 @@ def profiles(
 
 def replicated(noise: float = 0.1, replicates: int = 3, per_group: int = 50, seed: int = 0) -> tuple[TimeCourses, Ints]:
     """Few uneven times with replicates, as gene expression is measured: 6 times, each `replicates` times."""
+    _need(replicates >= 1, f"replicates {replicates}: expected at least 1")
     times = np.repeat([0.0, 0.1, 0.25, 0.5, 0.75, 1.0], replicates)
     _, labels, values = _noisy(times, noise, per_group, seed)
     return TimeCourses.from_arrays(times, values, _names(labels)), labels
@@ -66,6 +67,7 @@ def outlying(
     noise: float = 0.08, share: float = 0.02, size: float = 1.0, per_group: int = 50, seed: int = 0
 ) -> tuple[TimeCourses, Ints, Bools]:
     """The profiles with a `share` of single values thrown off by `size`; the third result marks those, (N, 15)."""
+    _need(0 <= share <= 1, f"share {share}: expected a number from 0 to 1")
     times = grid()
     rng, labels, values = _noisy(times, noise, per_group, seed)
     thrown = rng.random(values.shape) < share
@@ -77,6 +79,8 @@ def delayed(
     noise: float = 0.1, delays: tuple[float, ...] = (0.0, 0.1, 0.2), per_group: int = 50, seed: int = 0
 ) -> tuple[TimeCourses, Ints]:
     """One pulse that comes later in each group: the same shape at other times."""
+    _need(len(delays) > 0, "delays (): expected at least one")
+    _check(noise, per_group)
     times = grid()
     means = np.stack([np.exp(-(((times - 0.3 - delay) / 0.15) ** 2) / 2) for delay in delays])
     rng = np.random.default_rng(seed)
@@ -87,6 +91,7 @@ def delayed(
 
 def uneven_errors(low: float = 0.03, high: float = 0.3, per_group: int = 50, seed: int = 0) -> tuple[TimeCourses, Ints]:
     """The profiles with a known standard error for each value, between `low` and `high`, carried by the courses."""
+    _need(0 < low <= high, f"low {low} and high {high}: expected 0 < low <= high")
     times = grid()
     rng, labels, values = _noisy(times, 0.0, per_group, seed)
     errors = np.exp(rng.uniform(np.log(low), np.log(high), size=values.shape))
@@ -98,6 +103,8 @@ def own_times(
     noise: float = 0.08, visits: tuple[int, int] = (4, 9), per_group: int = 50, seed: int = 0
 ) -> tuple[TimeCourses, Ints]:
     """The profiles, each course measured at its own random times on [0, 1], as patients come when they come."""
+    _check(noise, per_group)
+    _need(1 <= visits[0] <= visits[1], f"visits {visits}: expected at least 1, and the smaller number first")
     rng = np.random.default_rng(seed)
     labels = np.repeat(np.arange(3), per_group)
     times = [np.sort(rng.random(n)) for n in rng.integers(visits[0], visits[1] + 1, size=len(labels))]
@@ -106,11 +113,20 @@ def own_times(
 
 
 def _noisy(times: Floats, noise: float, per_group: int, seed: int) -> tuple[np.random.Generator, Ints, Floats]:
-    if noise < 0 or per_group < 1:
-        raise InputError(f"noise {noise} and per_group {per_group}: expected noise >= 0 and per_group >= 1.")
+    _check(noise, per_group)
     rng = np.random.default_rng(seed)
     labels = np.repeat(np.arange(3), per_group)
     return rng, labels, curves(times)[labels] + noise * rng.standard_normal((len(labels), len(times)))
+
+
+def _check(noise: float, per_group: int) -> None:
+    _need(noise >= 0, f"noise {noise}: expected zero or more")
+    _need(per_group >= 1, f"per_group {per_group}: expected at least 1")
+
+
+def _need(holds: bool, sentence: str) -> None:
+    if not holds:
+        raise InputError(f"{sentence}.")
 
 
 def _remove(values: Floats, counts: Ints, rng: np.random.Generator) -> None:
@@ -121,4 +137,5 @@ def _remove(values: Floats, counts: Ints, rng: np.random.Generator) -> None:
 
 def _names(labels: Ints) -> list[str]:
     within = np.concatenate([np.arange(c) for c in np.bincount(labels)])
-    return [f"{'ABCDEFGHIJ'[g]}{k + 1:02d}" for g, k in zip(labels, within, strict=True)]
+    letters = [chr(ord("A") + g) if g < 26 else f"G{g}_" for g in range(int(labels.max()) + 1)]
+    return [f"{letters[g]}{k + 1:02d}" for g, k in zip(labels, within, strict=True)]
