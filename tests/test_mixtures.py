@@ -2,6 +2,7 @@
 
 import itertools
 import warnings
+from functools import cache
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ import timelike as tl
 from timelike import climbing, mixtures
 from timelike.climbing import best_spread, climb, fit_k, one_hot
 from timelike.evaluate import nmi
-from timelike.information import information
+from timelike.information import evidence, information
 from timelike.mixtures import choose, mixture
 from timelike.variational import NONE, Clusters, bound, left_out, log_prior, predictive, sample, scores, soften
 
@@ -76,16 +77,17 @@ def test_bound_of_certain_courses_is_their_density(kind, spread):
     assert bound(prepared(courses).at(spread), r) == pytest.approx(expected, abs=1e-6)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ["even", "asynchronous"])
 def test_bound_is_below_the_evidence_of_all_assignments(kind):
     courses = make(kind, per_group=2)
+    density = cache(lambda members: log_density(courses, members))
     terms = []
     for z in itertools.product(range(3), repeat=6):  # two clusters and "none"
         sets = [[i for i in range(6) if z[i] == k] for k in (0, 1)]
         sizes = np.array([len(s) for s in sets])
         prior = gammaln(2) - gammaln(2 + sizes.sum()) + gammaln(1 + sizes).sum() + sizes.sum() * np.log(1 - NONE)
-        alone = [log_density(courses, [i]) + np.log(NONE) for i in range(6) if z[i] == 2]
-        terms.append(sum(log_density(courses, s) for s in sets if s) + sum(alone) + prior)
+        alone = [density((i,)) + np.log(NONE) for i in range(6) if z[i] == 2]
+        terms.append(sum(density(tuple(s)) for s in sets if s) + sum(alone) + prior)
     exact = logsumexp(terms)
     found = climb(prepared(courses), one_hot(np.array([0, 0, 1, 1, 1, 1]), 2), 0.0)
     assert found.k == 2
@@ -136,9 +138,10 @@ def test_prior_of_divisions_adds_up():
 
 def test_directions_without_information_are_left_out():
     courses, _ = tl.simulate.profiles(seed=1)
-    rough = tl.GP.se(0.7, signal_sd=0.6, noise_sd=1e-3)  # which asks for a finer basis
-    found = information(courses, rough)
-    assert found.rank > sample(courses, rough, found).z.shape[1] >= 6
+    found = information(courses[:3], GP)
+    kept = sample(courses[:3], GP, found)
+    assert found.rank > kept.z.shape[1]
+    np.testing.assert_allclose(kept.at(0.0).own, evidence(found.A[0], found.b), rtol=1e-6)
 
 
 # -- the number of clusters ------------------------------------------------------------------------------------
@@ -230,7 +233,7 @@ def test_spread_can_be_fixed():
     courses, _ = with_spread(0.3, count=10)
     gp = tl.GP.se(0.3, 1.0, 0.05)
     assert mixture(courses, gp, k=4, spread=0.2).spread == 0.2
-    with pytest.raises(tl.InputError, match="spread is -0.1"):
+    with pytest.raises(tl.InputError, match=r"spread is -0\.1"):
         mixture(courses, gp, spread=-0.1)
 
 
@@ -287,7 +290,7 @@ def test_outlying_values_do_not_matter():
     courses, truth, thrown = tl.simulate.outlying(0.06, share=0.02, size=1.5, seed=4)
     gp = tl.GP.se(0.9, 0.6, 0.06)
     assert thrown.any(axis=1).sum() > 20
-    robust, plain = mixture(courses, gp), mixture(courses, gp, robust=False)
+    robust, plain = mixture(courses, gp), mixture(courses, gp, k=3, robust=False)
     assert robust.k == 3
     assert nmi(robust.nearest, truth) > 0.9
     assert plain.none.sum() > robust.none.sum() + 10
@@ -373,19 +376,19 @@ def test_hyperparameters_are_refined():
 # -- laws --------------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=6)
-@given(st.permutations(range(30)))
+@settings(max_examples=4)
+@given(st.permutations(range(24)))
 def test_order_of_courses_does_not_matter(order):
-    courses = make("asynchronous", per_group=10)
+    courses = make("asynchronous", per_group=8)
     found, shuffled = mixture(courses, GP), mixture(courses.select(order), GP)
     assert found.k == shuffled.k
     np.testing.assert_allclose(found.probabilities[order], shuffled.probabilities, atol=0.02)
 
 
-@settings(max_examples=6)
+@settings(max_examples=4)
 @given(st.floats(0.01, 100), st.floats(0.01, 100), st.floats(-5, 5))
 def test_units_do_not_matter(time_unit, value_unit, shift):
-    courses = make("own times", per_group=10)
+    courses = make("own times", per_group=8)
     other = tl.TimeCourses.from_arrays(
         [c.times * time_unit for c in courses], [(c.values + shift) * value_unit for c in courses]
     )

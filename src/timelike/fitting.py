@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,7 @@ from timelike.exceptions import FitWarning, InputError
 from timelike.gp import GP
 from timelike.kernels import Extent
 from timelike.likelihood import Likelihood, Score
-from timelike.schedule import one_thread_below
+from timelike.schedule import one_thread_below, progress
 
 if TYPE_CHECKING:
     from sklearn.gaussian_process.kernels import Kernel
@@ -65,9 +66,9 @@ def fit(courses: TimeCourses, kernel: str | Kernel = "se", mean: str | float = "
     """
     checks.instance(courses, TimeCourses, "courses")
     shape = kernels.resolve(kernel)
-    with one_thread_below():
-        search = _Search(courses, shape, fixed_mean(mean))
-        return _finish(search, search.run())
+    search = _Search(courses, shape, fixed_mean(mean))
+    with one_thread_below(), progress("fit", None, "likelihood") as advance:
+        return _finish(search, search.run(advance))
 
 
 def fixed_mean(mean: object) -> float | None:
@@ -110,24 +111,25 @@ class _Search:
             ]
         )
 
-    def run(self) -> _Optimum:
+    def run(self, advance: Callable[[int], object]) -> _Optimum:
         starts = self.starts
         sample = _sample(self.courses)
         if sample is not self.courses:
-            first = _optimise(Objective(Likelihood(sample, self.kernel, self.mean)), starts, self)
+            first = _optimise(Objective(Likelihood(sample, self.kernel, self.mean), advance), starts, self)
             starts = first.place[None]
-        self.objective = Objective(Likelihood(self.courses, self.kernel, self.mean))
+        self.objective = Objective(Likelihood(self.courses, self.kernel, self.mean), advance)
         return _polish(self.objective, _optimise(self.objective, starts, self), self)
 
 
 class Objective:
-    """The log likelihood a value, as a function of a place."""
+    """The log likelihood a value, as a function of a place; `advance` is told of each evaluation."""
 
-    def __init__(self, likelihood: Likelihood) -> None:
-        self.likelihood = likelihood
+    def __init__(self, likelihood: Likelihood, advance: Callable[[int], object]) -> None:
+        self.likelihood, self.advance = likelihood, advance
 
     def __call__(self, place: Floats) -> Score:
         """Value and gradient, divided by the number of values."""
+        self.advance(1)
         parameters = place.copy()
         parameters[-1] += place[-2]
         value, gradient, mean = self.likelihood(parameters)

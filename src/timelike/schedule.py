@@ -52,11 +52,11 @@ def run(work: Callable[[Tile], None], tiles: list[Tile], threads: int | None, ti
 
 
 @contextmanager
-def progress(title: str, total: int) -> Iterator[Callable[[int], object]]:
+def progress(title: str, total: int | None, unit: str = "tile") -> Iterator[Callable[[int], object]]:
     """A bar on standard error, shown when a terminal watches and the work takes more than a second."""
     from tqdm import tqdm
 
-    with tqdm(total=total, desc=title, delay=1.0, disable=None, leave=False, unit="tile") as bar:
+    with tqdm(total=total, desc=title, delay=1.0, disable=None, leave=False, unit=f" {unit}s") as bar:
         yield bar.update
 
 
