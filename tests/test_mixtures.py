@@ -293,7 +293,7 @@ def test_outlying_values_do_not_matter():
     robust, plain = mixture(courses, gp), mixture(courses, gp, k=3, robust=False)
     assert robust.k == 3
     assert nmi(robust.nearest, truth) > 0.9
-    assert plain.none.sum() > robust.none.sum() + 10
+    assert nmi(plain.nearest, truth) < 0.5  # what becomes of it otherwise
     assert len(courses.values) - len(robust.courses.values) == pytest.approx(thrown.sum(), abs=3)
 
 

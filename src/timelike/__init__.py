@@ -6,22 +6,28 @@
 >>> S = tl.similarity(courses, gp)
 """
 
-from timelike import ontology, plot, simulate
+from timelike import datasets, ontology, plot, simulate
+from timelike.clusters import Clustering, hierarchical, spectral
 from timelike.courses import TimeCourses
+from timelike.distances import Distance, distance
 from timelike.enriching import enrichment
+from timelike.evaluate import nmi
 from timelike.exceptions import DataWarning, FitWarning, InputError, MissingExtraError
 from timelike.explanation import Explanation, explain
 from timelike.fitting import fit
 from timelike.gp import GP, Curve
 from timelike.homogeneity import Homogeneity, bhi
+from timelike.pairwise_fit import similarity_pairwise_fit
 from timelike.reading import read
 from timelike.similarities import Similarity, similarity
 
 __version__ = "0.1.0"
 __all__ = [
     "GP",
+    "Clustering",
     "Curve",
     "DataWarning",
+    "Distance",
     "Explanation",
     "FitWarning",
     "Homogeneity",
@@ -30,12 +36,18 @@ __all__ = [
     "Similarity",
     "TimeCourses",
     "bhi",
+    "datasets",
+    "distance",
     "enrichment",
     "explain",
     "fit",
+    "hierarchical",
+    "nmi",
     "ontology",
     "plot",
     "read",
     "similarity",
+    "similarity_pairwise_fit",
     "simulate",
+    "spectral",
 ]

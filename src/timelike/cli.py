@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from timelike.exceptions import DataWarning, FitWarning, InputError, MissingExtraError
+from timelike.reproduce.command import reproduce
 
 if TYPE_CHECKING:
     from timelike.courses import TimeCourses
@@ -187,6 +188,9 @@ def demo(out: Path, seed: int, force: bool) -> None:
     out.mkdir(parents=True, exist_ok=True)
     for line in run(out, seed):
         click.echo(line)
+
+
+main.add_command(reproduce)
 
 
 # -- shared by the verbs ---------------------------------------------------------------------------------------

@@ -15,7 +15,9 @@ from timelike.files import atomic_path
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from timelike.clusters import Clustering
     from timelike.courses import TimeCourses
+    from timelike.curve_clusters import CurveClustering
     from timelike.explanation import Explanation
     from timelike.gp import GP
     from timelike.similarities import Similarity
@@ -82,6 +84,83 @@ def heatmap(similarity: Similarity, ax: Axes | None = None, *, order: Ints | Non
     ax.set_xlabel("course")
     ax.set_ylabel("course")
     return ax
+
+
+def clusters(clustering: CurveClustering, axes: list[Axes] | None = None, *, most: int = 200) -> list[Axes]:
+    """A panel for each cluster: its courses as thin lines, its curve, and a band in which its courses' curves lie.
+
+    The band is two standard deviations of a course's curve: what is unknown of the cluster's curve, and the spread. Courses
+    in none of the clusters have a last panel, if there are any. Of a large cluster `most` courses are drawn.
+    """
+    labels = [*range(clustering.k), *([-1] if clustering.none.any() else [])]
+    axes = panels(len(labels), columns=3) if axes is None else axes
+    if len(axes) < len(labels):
+        raise InputError(f"{len(labels)} panels need as many Axes, {len(axes)} were given.")
+    low, high = clustering.courses.times.min(), clustering.courses.times.max()
+    at = np.linspace(low, high, 100)
+    for label, ax in zip(labels, axes, strict=False):
+        _members(clustering, label, ax, most)
+        if label >= 0:
+            _curve(clustering, label, at, ax)
+    return list(axes[: len(labels)])
+
+
+def _members(clustering: CurveClustering, label: int, ax: Any, most: int) -> None:
+    color = COLORS[label % len(COLORS)] if label >= 0 else "0.4"
+    members = np.flatnonzero(clustering.labels == label)
+    if len(members):
+        shown = members[np.linspace(0, len(members) - 1, min(most, len(members))).astype(int)]
+        courses(clustering.courses.select(shown), ax, color=color)
+    _labelled(ax, f"cluster {label}: {len(members):,}" if label >= 0 else f"none of these: {len(members):,}")
+
+
+def _curve(clustering: CurveClustering, label: int, at: Floats, ax: Any) -> None:
+    curve = clustering.curve(label, at)
+    sd = np.sqrt(curve.sd**2 + clustering.spread**2 * clustering.gp.covariance.diag(at[:, None]))
+    ax.fill_between(at, curve.mean - 2 * sd, curve.mean + 2 * sd, color="0.2", alpha=0.15, linewidth=0)
+    ax.plot(at, curve.mean, color="black", linewidth=2)
+
+
+def bound(clustering: Clustering, ax: Axes | None = None) -> Axes:
+    """What speaks for each number of clusters, as its distance to the best, for each course; the chosen one marked."""
+    if not clustering.evidence:
+        raise InputError(f"{clustering.method} did not compare numbers of clusters: give no k to have one chosen.")
+    ax = _axes(ax)
+    ks, values = np.array(list(clustering.evidence)), np.array(list(clustering.evidence.values()))
+    shown = ks <= max(4 * clustering.k, 12)
+    cost = (values.max() - values) / len(clustering.names)
+    ax.plot(ks[shown], -cost[shown], "o-", color=COLORS[0], markersize=4)
+    if clustering.k in clustering.evidence:
+        ax.plot(clustering.k, -cost[ks == clustering.k], "o", color=COLORS[1], markersize=8)
+    _labelled(ax, f"{clustering.k} clusters shown; the bound is largest at {ks[values.argmax()]}")
+    ax.set_xlabel("number of clusters")
+    ax.set_ylabel("log evidence per course,\nagainst the best")
+    return ax
+
+
+def dendrogram(clustering: Clustering, ax: Axes | None = None, *, leaves: int = 40) -> Axes:
+    """The tree of merges, its last `leaves` branches; branches have the colours of the clusters where it was cut."""
+    from scipy.cluster.hierarchy import dendrogram as draw
+
+    if clustering.linkage is None or len(clustering.linkage) == 0:
+        raise InputError(f"{clustering.method} has no tree of merges. evidence_linkage and hierarchical have one.")
+    ax = _axes(ax)
+    tree, count = clustering.linkage, len(clustering.names)
+    label = _label_of_branch(tree, clustering.labels)
+    colors = [COLORS[k % len(COLORS)] if k >= 0 else "0.5" for k in label]
+    draw(tree, p=leaves, truncate_mode="lastp", ax=ax, no_labels=count > leaves, link_color_func=lambda i: colors[i])
+    _labelled(ax, f"{count:,} courses, cut into {clustering.k} clusters")
+    ax.set_xlabel("courses")
+    ax.set_ylabel("loss of evidence" if clustering.method == "evidence linkage" else "distance")
+    return ax
+
+
+def _label_of_branch(tree: Floats, labels: Ints) -> list[int]:
+    """The cluster that all courses below a branch are in, or -1 where they are in several."""
+    found = [int(k) for k in labels]
+    for p, q in tree[:, :2].astype(int):
+        found.append(found[p] if found[p] == found[q] else -1)
+    return found
 
 
 def panels(count: int, columns: int = 2) -> list[Axes]:

@@ -1,0 +1,42 @@
+"""What one run of ``timelike reproduce`` was asked for, and where its files go."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from timelike.files import atomic_path
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+PAPER_REPEATS = 100
+
+
+@dataclass(frozen=True)
+class Run:
+    """Settings of a run.
+
+    Attributes
+    ----------
+    out : Path
+        Folder of the results; ``out/work`` keeps what a later run can use again.
+    repeats, seed, processes : int
+    """
+
+    out: Path
+    repeats: int = PAPER_REPEATS
+    seed: int = 0
+    processes: int = 1
+
+    @property
+    def work(self) -> Path:
+        """Folder of what is finished so far, by this version: another one may compute something else."""
+        return self.out / "work" / version("timelike")
+
+    def save(self, frame: pd.DataFrame, name: str, digits: int = 6) -> None:
+        """Write a table as CSV, whole or not at all."""
+        with atomic_path(self.out / f"{name}.csv") as path:
+            frame.to_csv(path, index=False, float_format=f"%.{digits}g", lineterminator="\n")
