@@ -71,13 +71,14 @@ def main():
     fitted = len(left) + len(courses)
     gap = S.values[pairs[:, 0], pairs[:, 1]] - theirs
     print(f"{courses}, {options.sampling}, {schedule.thread_count(None)} threads")
-    for name, count, wall, cpu in (("timelike", fitted, ours, ours_cpu), ("plain L-BFGS", len(pairs), loop, loop_cpu)):
-        print(
-            f"{name:12} {count:6,} pairs in {wall:6.1f} s  {count / wall:6.1f} a second, {count / cpu:6.1f} a CPU second"
-        )
-    print(
-        f"ratio {fitted / ours / (len(pairs) / loop):.0f} x, {fitted / ours_cpu / (len(pairs) / loop_cpu):.0f} x by CPU time"
-    )
+    for name, count, wall, cpu in (
+        ("timelike", fitted, ours, ours_cpu),
+        ("plain L-BFGS", len(pairs), loop, loop_cpu),
+    ):
+        rates = f"{count / wall:6.1f} a second, {count / cpu:6.1f} a CPU second"
+        print(f"{name:12} {count:6,} pairs in {wall:6.1f} s  {rates}")
+    faster = fitted / ours / (len(pairs) / loop), fitted / ours_cpu / (len(pairs) / loop_cpu)
+    print(f"ratio {faster[0]:.0f} x, {faster[1]:.0f} x by CPU time")
     print(f"largest difference on the sample {np.abs(gap).max():.1e}")
 
 

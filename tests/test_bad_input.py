@@ -16,7 +16,7 @@ NAN, INF = float("nan"), float("inf")
 AB = ["Abc1", "Xyz2"]
 
 
-def rejected(*parts, of=InputError):
+def raises_with(*parts, of=InputError):
     """Expect an error whose message contains all the parts."""
     return _Rejected(parts, of)
 
@@ -99,7 +99,7 @@ BAD_ARRAYS = {
 @pytest.mark.parametrize("case", BAD_ARRAYS)
 def test_arrays(case):
     arguments, parts = BAD_ARRAYS[case]
-    with rejected(*parts):
+    with raises_with(*parts):
         TimeCourses.from_arrays(*arguments)
 
 
@@ -144,12 +144,12 @@ def test_tables(case):
 
 @pytest.mark.parametrize(("errors", "part"), [([0.1, -1, 0.1], "-1"), ([0.1, NAN, 0.1], "nan"), ([0.1, "?", 1], "'?'")])
 def test_errors_in_tables(errors, part):
-    with rejected("'p'", part):
+    with raises_with("'p'", part):
         TimeCourses.from_long(table(se=errors), error="se")
 
 
 def test_something_that_is_no_table():
-    with rejected("table", of=(InputError, TypeError)):
+    with raises_with("table", of=(InputError, TypeError)):
         TimeCourses.from_long([1, 2, 3])
 
 
@@ -179,29 +179,29 @@ def three():
     ],
 )
 def test_selection(three, which, parts):
-    with rejected(*parts):
+    with raises_with(*parts):
         three[which]
 
 
 @pytest.mark.parametrize("n", [0, -1, 4, 1.5])
 def test_most_variable(three, n):
-    with rejected(f"most_variable({n})", "3 courses"):
+    with raises_with(f"most_variable({n})", "3 courses"):
         three.most_variable(n)
 
 
 def test_standardizing_a_constant_course_names_it(three):
-    with rejected("'flat'", "constant"):
+    with raises_with("'flat'", "constant"):
         three.standardized()
 
 
 def test_standardizing_one_value_names_the_course():
-    with rejected("'1'", "constant"):
+    with raises_with("'1'", "constant"):
         TimeCourses.from_arrays([0, 1], [[1, 2], [NAN, 5]]).standardized()
 
 
 def test_standardizing_courses_that_are_constant_up_to_rounding():
     wobble = 1e5 * (1 + np.finfo(float).eps * np.array([[0, 1, 0, -1]]))
-    with rejected("'0'", "constant"):
+    with raises_with("'0'", "constant"):
         TimeCourses.from_arrays([0, 1, 2, 3], wobble).standardized()
 
 
@@ -226,7 +226,7 @@ def test_standardizing_courses_that_are_constant_up_to_rounding():
     ],
 )
 def test_given_hyperparameters(arguments, parts):
-    with rejected(*parts):
+    with raises_with(*parts):
         GP.se(**({"length_scale": 1, "signal_sd": 1, "noise_sd": 0.1} | arguments))
 
 
@@ -249,14 +249,14 @@ BAD_KERNELS = {
 @pytest.mark.parametrize("case", BAD_KERNELS)
 def test_kernels_that_cannot_be(case):
     kernel, parts = BAD_KERNELS[case]
-    with rejected(*parts):
+    with raises_with(*parts):
         GP(kernel, signal_sd=1, noise_sd=0.1)
 
 
 def test_kernels_that_cannot_be_are_not_fitted_either():
     courses, _ = tl.simulate.profiles(per_group=3)
     for kernel in (sk.RBF() + sk.WhiteKernel(), sk.ConstantKernel(-1.0) * sk.RBF()):
-        with rejected():
+        with raises_with():
             tl.fit(courses, kernel)
 
 
@@ -278,7 +278,7 @@ INDEFINITE_ON = {
 @pytest.mark.parametrize("what", ["similarity", "score", "posterior", "fit"])
 def test_a_kernel_that_is_not_positive_definite(times, what):
     courses, gp = INDEFINITE_ON[times], GP(Indefinite(), signal_sd=1, noise_sd=0.3)
-    with rejected("positive definite"):
+    with raises_with("positive definite"):
         {
             "similarity": lambda: tl.similarity(courses, gp),
             "score": lambda: gp.score(courses),
@@ -291,16 +291,16 @@ def test_a_kernel_for_another_number_of_coordinates():
     courses = TimeCourses.from_arrays([0, 1], [[1, 2], [3, 4]])
     gp = GP(sk.RBF([1.0, 2.0]), signal_sd=1, noise_sd=0.1)
     for work in (lambda: tl.similarity(courses, gp), lambda: gp.score(courses), lambda: tl.fit(courses, gp.kernel)):
-        with rejected("2", "1"):
+        with raises_with("2", "1"):
             work()
 
 
 def test_zero_noise_is_an_error_where_it_has_no_answer():
     courses = TimeCourses.from_arrays([0, 1], [[1, 2], [3, 4]])
     gp = GP.se(1, signal_sd=1, noise_sd=0)
-    with rejected("noise", "zero", "noise_sd"):
+    with raises_with("noise", "zero", "noise_sd"):
         tl.similarity(courses, gp)
-    with rejected("noise", "zero"):
+    with raises_with("noise", "zero"):
         gp.posterior(courses, [0.5])
 
 
@@ -339,34 +339,34 @@ def test_noise_too_small_for_double_precision(ratio, times):
 @pytest.mark.parametrize("mean", ["none", NAN, INF, None, [1, 2]])
 def test_means_that_cannot_be(mean):
     courses, _ = tl.simulate.profiles(per_group=3)
-    with rejected("mean", "'constant'", "'zero'"):
+    with raises_with("mean", "'constant'", "'zero'"):
         tl.fit(courses, mean=mean)
 
 
 @pytest.mark.parametrize("times", [[NAN], [INF], ["noon"], [], 1.0, [[0.0, 1.0]]])
 def test_times_of_a_posterior(times):
     courses = TimeCourses.from_arrays([0, 1], [[1, 2]])
-    with rejected("times"):
+    with raises_with("times"):
         GP.se(1, 1, 0.1).posterior(courses, times)
 
 
 @pytest.mark.parametrize("threads", [0, -1, 1.5, "many"])
 def test_threads(threads):
     courses = TimeCourses.from_arrays([0, 1], [[1, 2]])
-    with rejected("threads", str(threads)):
+    with raises_with("threads", str(threads)):
         tl.similarity(courses, GP.se(1, 1, 0.1), threads=threads)
 
 
 def test_courses_with_other_coordinates_cannot_be_compared():
     line = TimeCourses.from_arrays([0, 1], [[1, 2]])
     plane = TimeCourses.from_arrays(np.array([[0.0, 1.0], [1.0, 0.0]]), [[1, 2]])
-    with rejected("coordinates"):
+    with raises_with("coordinates"):
         tl.similarity(line, GP.se(1, 1, 0.1), plane)
 
 
 def test_a_dissimilarity_of_a_rectangle():
     one = TimeCourses.from_arrays([0, 1], [[1, 2]])
-    with rejected("others"):
+    with raises_with("others"):
         tl.similarity(one, GP.se(1, 1, 0.1), one).dissimilarity()
 
 
@@ -379,9 +379,9 @@ def test_wrong_types_are_told_what_is_expected():
         lambda: gp.score(array),
         lambda: gp.posterior(array, [0.0]),
     ):
-        with rejected("TimeCourses", of=(InputError, TypeError)):
+        with raises_with("TimeCourses", of=(InputError, TypeError)):
             work()
-    with rejected("GP", of=(InputError, TypeError)):
+    with raises_with("GP", of=(InputError, TypeError)):
         tl.similarity(courses, "se")
 
 
@@ -451,34 +451,34 @@ def test_the_good_file_is_good(load):
     ids=["empty", "no entries", "list", "number", "cut off", "binary", "pickle", "deep"],
 )
 def test_files_that_are_no_models(load, text):
-    with rejected("model.json", "not a model"):
+    with raises_with("model.json", "not a model"):
         load(text)
 
 
 @pytest.mark.parametrize("entry", GOOD)
 def test_model_files_with_a_missing_entry(load, entry):
-    with rejected("model.json", entry):
+    with raises_with("model.json", entry):
         load(json.dumps({k: v for k, v in GOOD.items() if k != entry}))
 
 
 @pytest.mark.parametrize(("entry", "value"), [(k, v) for k, values in BAD_ENTRIES.items() for v in values])
 def test_model_files_with_a_bad_entry(load, entry, value):
-    with rejected("model.json", entry):
+    with raises_with("model.json", entry):
         load(json.dumps(GOOD | {entry: value}))
 
 
 @pytest.mark.parametrize("case", BAD_KERNEL_ENTRIES)
 def test_model_files_with_a_bad_kernel(load, case):
-    with rejected("model.json", "kernel"):
+    with raises_with("model.json", "kernel"):
         load(json.dumps(GOOD | {"kernel": BAD_KERNEL_ENTRIES[case]}))
 
 
 def test_model_files_that_are_not_there(tmp_path):
-    with rejected("none.json", "No such file"):
+    with raises_with("none.json", "No such file"):
         GP.load(tmp_path / "none.json")
-    with rejected(str(tmp_path), "irectory"):
+    with raises_with(str(tmp_path), "irectory"):
         GP.load(tmp_path)
-    with rejected("cannot write", "missing"):
+    with raises_with("cannot write", "missing"):
         GP.se(1, 1, 0.1).save(tmp_path / "missing" / "model.json")
 
 
@@ -533,7 +533,7 @@ def test_odd_courses_give_finite_numbers_or_words(case, kernel):
 
 @pytest.mark.parametrize("case", ["one value", "equal constant courses", "all zero"])
 def test_courses_without_any_difference_cannot_be_fitted(case):
-    with rejected("all values are equal", "nothing to fit"):
+    with raises_with("all values are equal", "nothing to fit"):
         tl.fit(ODD[case])
 
 

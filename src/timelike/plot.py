@@ -89,8 +89,8 @@ def heatmap(similarity: Similarity, ax: Axes | None = None, *, order: Ints | Non
 def clusters(clustering: CurveClustering, axes: list[Axes] | None = None, *, most: int = 200) -> list[Axes]:
     """A panel for each cluster: its courses as thin lines, its curve, and a band in which its courses' curves lie.
 
-    The band is two standard deviations of a course's curve: what is unknown of the cluster's curve, and the spread. Courses
-    in none of the clusters have a last panel, if there are any. Of a large cluster `most` courses are drawn.
+    The band is two standard deviations of a course's curve: what is unknown of the cluster's curve, and the spread.
+    Courses in none of the clusters have a last panel, if there are any. Of a large cluster `most` courses are drawn.
     """
     labels = [*range(clustering.k), *([-1] if clustering.none.any() else [])]
     axes = panels(len(labels), columns=3) if axes is None else axes
