@@ -19,6 +19,8 @@ FLOORS = [
     {"gp"},
     {"pairs", "fitting", "explanation"},
     {"similarities"},
+    {"pair_blocks"},
+    {"pair_likelihood"},
     {"pairwise_fit", "distances", "graph"},
     {"clusters"},
     {"ontology_files", "semantics"},

@@ -8,7 +8,7 @@ from scipy.optimize import minimize
 from threadpoolctl import threadpool_limits
 
 import oracle
-from timelike import TimeCourses, pairwise_fit, simulate
+from timelike import TimeCourses, pair_blocks, pair_likelihood, pairwise_fit, simulate
 from timelike.exceptions import FitWarning, InputError
 from timelike.pairwise_fit import similarity_pairwise_fit
 
@@ -87,7 +87,7 @@ def test_it_is_the_difference_of_the_two_maxima(sampling):
     assert S[0, 2] == pytest.approx(slow(courses, 0, 2), abs=1e-6)
 
 
-@pytest.mark.parametrize("kernel", sorted(set(pairwise_fit.SHAPES) - {"se"}))
+@pytest.mark.parametrize("kernel", sorted(set(pair_likelihood.SHAPES) - {"se"}))
 def test_every_other_kernel(kernel, few):
     assert similarity_pairwise_fit(few, kernel).values[0, 2] == pytest.approx(slow(few, 0, 2, kernel), abs=1e-6)
 
@@ -99,16 +99,16 @@ def test_a_given_mean_is_kept(few):
     np.testing.assert_allclose(similarity_pairwise_fit(shifted, mean=7).values, zero, rtol=0, atol=1e-6)
 
 
-@pytest.mark.parametrize("kernel", pairwise_fit.SHAPES)
+@pytest.mark.parametrize("kernel", pair_likelihood.SHAPES)
 @pytest.mark.parametrize("one_curve", [False, True])
 def test_derivatives_are_those_of_the_value(kernel, one_curve):
     courses, _ = simulate.replicated(replicates=2, per_group=1, seed=1)
-    pairs = pairwise_fit._pairs(pairwise_fit._rows(courses, None), np.array([0, 1]), np.array([2, 1]))
-    blocks = pairwise_fit._blocks(pairs, one_curve=one_curve)
+    pairs = pair_blocks.pairs_of(pair_blocks.rows(courses, None), np.array([0, 1]), np.array([2, 1]))
+    blocks = pair_blocks.blocks_of(pairs, one_curve=one_curve)
     at = np.array([[-0.7, 0.3, -1.2], [0.4, -0.5, 1.1]])
-    here = pairwise_fit._evaluate(blocks, at, pairwise_fit.SHAPES[kernel])
+    here = pair_likelihood.evaluate(blocks, at, pair_likelihood.SHAPES[kernel])
     for k, step in enumerate(1e-5 * np.eye(3)):
-        up, down = (pairwise_fit._evaluate(blocks, at + s, pairwise_fit.SHAPES[kernel]) for s in (step, -step))
+        up, down = (pair_likelihood.evaluate(blocks, at + s, pair_likelihood.SHAPES[kernel]) for s in (step, -step))
         np.testing.assert_allclose(here.slope[:, k], (up.value - down.value) / 2e-5, rtol=1e-6, atol=1e-7)
         np.testing.assert_allclose(here.curvature[:, k], (up.slope - down.slope) / 2e-5, rtol=1e-6, atol=1e-7)
 
