@@ -70,8 +70,18 @@ def on_grid(n, t=6):
 
 
 def test_one_grid_takes_matrix_products():
-    assert route(on_grid(2), GP.se(0.3, 1, 0.1)).name == "grids"
-    assert route(on_grid(2), GP("matern12", 1, 0.1)).name == "grids"
+    assert route(on_grid(2), GP.se(0.3, 1, 0.1)).name == "grid"
+    assert route(on_grid(2), GP("matern12", 1, 0.1)).name == "grid"
+
+
+def test_one_grid_with_little_noise_avoids_the_product_in_which_large_terms_cancel():
+    assert route(on_grid(2), GP.se(0.3, 1, 1e-4)).name == "grids"
+
+
+def test_the_matrix_product_of_one_grid_is_the_form_of_its_design(matrix_of):
+    courses, gp = on_grid(9), GP.se(0.3, 1, 0.1, 0.2)
+    product, form = route(courses, gp), GridRoute.of(information(courses, gp))
+    assert_allclose(matrix_of(product), matrix_of(form), rtol=1e-10, atol=1e-11)
 
 
 def test_few_grids_take_matrix_products():

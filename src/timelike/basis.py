@@ -8,6 +8,7 @@ from typing import Protocol
 import numpy as np
 
 from timelike.arrays import Floats, Ints
+from timelike.designs import distinct_points
 from timelike.exceptions import InputError
 
 LEAST_NOISE = 128 * float(np.finfo(float).eps)
@@ -63,7 +64,7 @@ def basis(covariance: Covariance, points: Floats, noise_variance: float, max_ran
     max_rank
         Stop there; the caller looks at ``error`` and decides.
     """
-    distinct, row = np.unique(points, axis=0, return_inverse=True)
+    distinct, row = distinct_points(points)
     largest = float(covariance.diag(distinct).max())
     tolerance = max(RELATIVE_ERROR * min(noise_variance, largest), 4 * np.finfo(float).eps * largest)
     factor, error = pivoted_cholesky(covariance, distinct, tolerance, max_rank)
@@ -71,7 +72,7 @@ def basis(covariance: Covariance, points: Floats, noise_variance: float, max_ran
     left, scale, _ = np.linalg.svd(factor, full_matrices=False)
     kept = scale**2 > tolerance
     dropped = float((scale[~kept] ** 2).sum())
-    return Basis((left * scale)[:, kept], row.ravel().astype(np.intp), error + dropped)
+    return Basis((left * scale)[:, kept], row, error + dropped)
 
 
 def pivoted_cholesky(

@@ -67,6 +67,15 @@ def distinct(designs: Designs) -> tuple[Designs, Ints]:
     return take_designs(designs, first), of
 
 
+def distinct_points(points: Floats) -> tuple[Floats, Ints]:
+    """The different points, (U, d), and for each point its row among them."""
+    if points.shape[1] == 1:  # many times faster than rows
+        distinct, row = np.unique(points[:, 0], return_inverse=True)
+        return distinct[:, None], row.ravel().astype(np.intp)
+    distinct, row = np.unique(points, axis=0, return_inverse=True)
+    return distinct, row.ravel().astype(np.intp)
+
+
 def take_designs(designs: Designs, which: Ints) -> Designs:
     """The designs with the given numbers, in that order."""
     rows = ranges(designs.starts[:-1][which], designs.sizes[which])

@@ -14,6 +14,7 @@ import numpy as np
 
 from timelike.arrays import Floats, Ints
 from timelike.basis import LEAST_NOISE
+from timelike.designs import distinct_points
 from timelike.exceptions import InputError
 from timelike.kernels import check_coordinates
 
@@ -121,8 +122,7 @@ class Likelihood:
 
 def _groups(courses: TimeCourses, offset: float, scale: float) -> Iterator[Group]:
     designs = courses.designs
-    distinct, point = np.unique(designs.points, axis=0, return_inverse=True)
-    point = point.ravel()
+    distinct, point = distinct_points(designs.points)
     if len(distinct) <= MAX_DISTINCT and len(distinct) ** 2 <= GROUP_POINTS * len(designs.points):
         yield Group(distinct, tuple(_batches(courses, np.arange(len(designs)), point, (offset, scale))))
         return

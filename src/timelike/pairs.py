@@ -17,7 +17,7 @@ import numpy as np
 
 from timelike.arrays import Floats, Ints
 from timelike.basis import RELATIVE_ERROR
-from timelike.engines import engine, precise_engine
+from timelike.engines import eliminate, engine, precise_engine
 from timelike.information import Information, information, log_det_plus_identity, noise_variances
 
 if TYPE_CHECKING:
@@ -45,6 +45,10 @@ class Route(Protocol):
         """Courses along each side of a tile."""
 
     @property
+    def symmetric(self) -> bool:
+        """Whether a tile and its mirror image have the same bits, so that both may be computed."""
+
+    @property
     def order(self) -> Ints:
         """The courses, so sorted that a tile of neighbours is cheap."""
 
@@ -55,17 +59,64 @@ class Route(Protocol):
 def route(courses: TimeCourses, gp: GP) -> Route:
     """The cheapest exact route for these courses.
 
+    - "grid": one design. One matrix product.
     - "grids": few designs. One factorisation for each pair of designs, then matrix products.
     - "information": many designs, smooth kernel. A small factorisation for each pair of courses.
     - "dense": many designs, and a kernel too rough for a small basis. The paper's formula for each pair.
     """
     if len(courses) >= FEW * len(courses.designs) or len(courses.designs) == 1:
-        return GridRoute.of(information(courses, gp))
+        return _grid_route(information(courses, gp))
     found = information(courses, gp, MAX_RANK)
     allowed = 10 * RELATIVE_ERROR * max(float(noise_variances(courses, gp).min()), 1e-3 * gp.signal_sd**2)
     if found.error <= allowed and found.rank <= 2 * courses.sizes.mean() + 4:
         return InformationRoute.of(found)
     return DenseRoute.of(courses, gp)
+
+
+# -- one design --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class OneGridRoute:
+    """All courses share their times: the matrix is one product of width r + 2.
+
+    ``s(i, j) = q_i + q_j + x_i . x_j``. The factors are ``[q, 1, x]`` and ``[1, q, x]``: summed in this order, (i, j)
+    and (j, i) are the same sum of the same numbers.
+    """
+
+    name = "grid"
+    side = 2048  # rows: enough for the threads of the linear algebra library
+    symmetric = True
+    left: Floats
+    right: Floats
+
+    @classmethod
+    def of(cls, form: PairForm, means: Floats) -> OneGridRoute:
+        """The route for courses with these posterior means, and the form of their only design with itself."""
+        weight, vectors = np.linalg.eigh(_symmetric(form.bilinear))
+        x = means @ (vectors * np.sqrt(np.maximum(weight, 0)))
+        q, ones = form.constant / 2 - _half_squares(means @ form.root), np.ones(len(means))
+        return cls(np.column_stack([q, ones, x]), np.column_stack([ones, q, x]))
+
+    @property
+    def order(self) -> Ints:
+        """Any order is as good as another."""
+        return np.arange(len(self.left))
+
+    def tile(self, rows: Ints, cols: Ints, out: Floats) -> None:
+        """Write the similarities of the courses `rows` to the courses `cols` into `out`."""
+        np.matmul(self.left[rows], self.right[cols].T, out=out)
+
+
+def _grid_route(found: Information) -> Route:
+    """The route for few designs; where large terms would cancel, also one design takes the form that avoids them."""
+    way = GridRoute.of(found)
+    if len(found.A) > 1:
+        return way
+    form = way.form(0, 0)
+    if _half_squares(way.means @ form.root).max() > PRECISE_ABOVE:
+        return way
+    return OneGridRoute.of(form, way.means)
 
 
 # -- few designs ---------------------------------------------------------------------------------------------
@@ -135,6 +186,7 @@ class GridRoute:
 
     name = "grids"
     side = 512  # a tile stays in the cache while it is mirrored
+    symmetric = False
     design_of: Ints
     means: Floats
     A: Floats
@@ -156,7 +208,7 @@ class GridRoute:
         right = self._runs(cols)
         for g, i in self._runs(rows):
             for h, j in right:
-                self._form(g, h)(self.means[rows[i]], self.means[cols[j]], out[i, j])
+                self.form(g, h)(self.means[rows[i]], self.means[cols[j]], out[i, j])
 
     def _runs(self, which: Ints) -> list[tuple[int, slice]]:
         """Stretches of courses with one design: the design, and where the stretch is."""
@@ -166,7 +218,8 @@ class GridRoute:
         bounds = [*np.flatnonzero(np.diff(design, prepend=-1)), len(which)]
         return [(design[a], slice(a, b)) for a, b in pairwise(bounds)]
 
-    def _form(self, g: int, h: int) -> PairForm:
+    def form(self, g: int, h: int) -> PairForm:
+        """The form for a pair of designs, made once."""
         if (g, h) not in self._forms:
             self._forms[g, h] = pair_form(self.A[g], self.A[h], self.log_dets[[g, h]])
         return self._forms[g, h]
@@ -181,28 +234,29 @@ class InformationRoute:
 
     Attributes
     ----------
+    found : Information
     A : (r (r + 1) / 2, N)
         Lower triangles, row after row, with the course as last index.
     b : (r, N)
-    means : (r, N)
-        ``(I + A)^-1 b``.
-    log_dets : (N,)
-        ``log det(I + A)``.
+    squares, log_dets : (N,)
+        ``b^T (I + A)^-1 b / 2`` and ``log det(I + A)``: the two parts of each course's own evidence.
     """
 
     name = "information"
     side = 256  # less is computed twice, in the tiles on the diagonal
+    symmetric = False
+    found: Information
     A: Floats
     b: Floats
-    means: Floats
+    squares: Floats
     log_dets: Floats
 
     @classmethod
     def of(cls, found: Information) -> InformationRoute:
         """The route for courses with this information."""
-        packed = found.A[:, *np.tril_indices(found.rank)][found.design_of]
-        log_dets = log_det_plus_identity(found.A)[found.design_of]
-        return cls(*map(np.ascontiguousarray, (packed.T, found.b.T, found.means().T, log_dets)))
+        packed = np.ascontiguousarray(found.A[:, *np.tril_indices(found.rank)].T[:, found.design_of])
+        b = np.ascontiguousarray(found.b.T)
+        return cls(found, packed, b, *eliminate(packed.copy(), b.copy()))
 
     @property
     def order(self) -> Ints:
@@ -210,9 +264,9 @@ class InformationRoute:
         return np.arange(len(self.log_dets))
 
     @cached_property
-    def squares(self) -> Floats:
-        """``b^T (I + A)^-1 b / 2`` of each course: the quadratic part of its own evidence."""
-        return (self.b * self.means).sum(axis=0) / 2
+    def means(self) -> Floats:
+        """Posterior means, (r, N)."""
+        return np.ascontiguousarray(self.found.means().T)
 
     def tile(self, rows: Ints, cols: Ints, out: Floats) -> None:
         """Write the similarities of the courses `rows` to the courses `cols` into `out`."""
@@ -235,6 +289,7 @@ class DenseRoute:
 
     name = "dense"
     side = 16
+    symmetric = False
     courses: TimeCourses
     gp: GP
     scores: Floats

@@ -29,9 +29,9 @@ def upper_tiles(count: int, size: int) -> list[Tile]:
     return [(rows, cols) for a, rows in enumerate(spans) for cols in spans[a:]]
 
 
-def all_tiles(rows: int, cols: int, size: int) -> list[Tile]:
-    """Tiles that cover a rectangle."""
-    return [(r, c) for r in _spans(rows, size) for c in _spans(cols, size)]
+def all_tiles(rows: int, cols: int, size: int, width: int | None = None) -> list[Tile]:
+    """Tiles that cover a rectangle, as wide as high unless `width` says otherwise."""
+    return [(r, c) for r in _spans(rows, size) for c in _spans(cols, width or size)]
 
 
 def run(work: Callable[[Tile], None], tiles: list[Tile], threads: int | None, title: str) -> None:
@@ -49,6 +49,14 @@ def run(work: Callable[[Tile], None], tiles: list[Tile], threads: int | None, ti
         with ThreadPoolExecutor(workers) as pool:
             for _ in _results(pool, work, tiles):
                 advance(1)
+
+
+def run_in_turn(work: Callable[[Tile], None], tiles: list[Tile], threads: int | None, title: str) -> None:
+    """Do the work on one tile after the other, with the threads given to the linear algebra below."""
+    with _libraries().limit(limits=thread_count(threads), user_api="blas"), progress(title, len(tiles)) as advance:
+        for tile in tiles:
+            work(tile)
+            advance(1)
 
 
 @contextmanager

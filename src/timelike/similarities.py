@@ -98,13 +98,37 @@ def similarity(
 
 
 def _square(courses: TimeCourses, way: Route, threads: int | None) -> Similarity:
-    count, order = len(courses), way.order
-    values = np.empty((count, count))
+    values = np.empty((len(courses), len(courses)))
+    if way.symmetric:
+        _fill_whole(values, way, threads)
+    else:
+        _fill_upper(values, way, threads)
+    return Similarity(values, courses.names, route=way.name)
+
+
+def _fill_whole(values: Floats, way: Route, threads: int | None) -> None:
+    """Compute all of it in place: cheaper than mirroring where a tile is no more than a matrix product."""
+    count, order = len(values), way.order
+
+    def work(tile: schedule.Tile) -> None:
+        way.tile(order[tile[0]], order[tile[1]], values[tile])
+
+    schedule.run_in_turn(work, schedule.all_tiles(count, count, way.side, width=count), threads, "similarity")
+    # A library that sums in another order at the rim of a matrix would leave the two sides unequal in the last bit.
+    for rim in (slice(0, 64), slice(max(0, count - 64), count)):
+        if not np.array_equal(values[rim], values[:, rim].T):
+            _mirror(values)
+            return
+
+
+def _fill_upper(values: Floats, way: Route, threads: int | None) -> None:
+    """Compute the tiles on and above the diagonal, and mirror them."""
+    count, order = len(values), way.order
     in_place = np.array_equal(order, np.arange(count))
 
     def work(tile: schedule.Tile) -> None:
         rows, cols = tile
-        block = values[rows, cols] if in_place else np.empty((rows.stop - rows.start, cols.stop - cols.start))
+        block = values[tile] if in_place else np.empty((rows.stop - rows.start, cols.stop - cols.start))
         way.tile(order[rows], order[cols], block)
         if rows == cols:
             _mirror(block)
@@ -115,12 +139,15 @@ def _square(courses: TimeCourses, way: Route, threads: int | None) -> Similarity
             values[np.ix_(order[cols], order[rows])] = block.T
 
     schedule.run(work, schedule.upper_tiles(count, way.side), threads, "similarity")
-    return Similarity(values, courses.names, route=way.name)
 
 
 def _mirror(block: Floats) -> None:
-    """Copy what is above the diagonal to below it: the same bits on both sides."""
-    np.copyto(block, block.T.copy(), where=np.tri(len(block), k=-1, dtype=bool))
+    """Copy what is above the diagonal to below it, in strips: the same bits on both sides."""
+    for start in range(0, len(block), 64):
+        strip = slice(start, start + 64)
+        corner = block[strip, strip]
+        corner[...] = np.triu(corner) + np.triu(corner, 1).T
+        block[strip.stop :, strip] = block[strip, strip.stop :].T
 
 
 def _rectangle(courses: TimeCourses, others: TimeCourses, way: Route, threads: int | None) -> Similarity:
