@@ -59,7 +59,9 @@ def table(header: list[str], rows: list[list[object]]) -> str:
 
 
 def _cell(value: object) -> str:
-    return f"{value:.3g}" if isinstance(value, float | np.floating) else f"{value:,}" if isinstance(value, int) else str(value)
+    if isinstance(value, float | np.floating):
+        return f"{value:.3g}"
+    return f"{value:,}" if isinstance(value, int) else str(value)
 
 
 def write(name: str, text: str) -> None:

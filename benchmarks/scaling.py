@@ -1,6 +1,6 @@
 """How the cost of fitting and of all pairs grows with N, t and the number of distinct grids.
 
-    python benchmarks/scaling.py               # writes results/scaling.md, scaling.csv and scaling.svg
+Run ``python benchmarks/scaling.py``; it writes results/scaling.md, scaling.csv and scaling.png.
 """
 
 from __future__ import annotations
@@ -70,7 +70,6 @@ def draw(rows: list[dict[str, object]]) -> None:
         ax.set_ylabel("seconds")
         ax.grid(alpha=0.3)
         ax.legend(frameon=False)
-    tl.plot.save(panels[0], RESULTS / "scaling.svg")
     tl.plot.save(panels[0], RESULTS / "scaling.png")
 
 

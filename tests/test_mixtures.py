@@ -12,7 +12,7 @@ from scipy.special import gammaln, logsumexp
 
 import timelike as tl
 from timelike import climbing, mixtures
-from timelike.climbing import best_spread, climb, fit_k, one_hot
+from timelike.climbing import best_spread, climb, fit_k, one_hot, walk
 from timelike.evaluate import nmi
 from timelike.information import evidence, information
 from timelike.mixtures import choose, mixture
@@ -179,6 +179,14 @@ def test_given_number_and_more_than_there_are():
         many = mixture(courses, gp, k=9)
     assert many.k < 9
     assert mixture(courses, gp, k=2).k == 2
+
+
+def test_empty_clusters_do_not_count():
+    """They would add the logarithm of the ways to number them, and nothing else, to the bound."""
+    courses, _ = tl.simulate.profiles(0.12, seed=3)
+    fits = walk(prepared(courses, tl.fit(courses)), None, 30, 0)
+    assert all(fit.r[:, :-1].sum(axis=0).min() > 0.5 for fit in fits.values() if fit.k > 1)
+    assert max(fits) < 10
 
 
 def test_continuum_is_called_one():

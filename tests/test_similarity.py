@@ -5,7 +5,7 @@ from sklearn.gaussian_process.kernels import RBF, Matern
 
 import oracle
 import timelike as tl
-from timelike import GP, TimeCourses
+from timelike import GP, TimeCourses, pairs
 from timelike.pairs import DenseRoute, GridRoute, InformationRoute, OneGridRoute
 
 PAPER = GP.se(1.0, signal_sd=3.17884, noise_sd=0.358086, mean=9.491161)
@@ -79,7 +79,8 @@ def test_a_rectangle_is_a_block_of_the_square(mixed, rows):
     assert block.others == mixed.names
 
 
-def test_a_rectangle_of_courses_on_two_grids():
+def test_a_rectangle_of_courses_on_two_grids(monkeypatch):
+    monkeypatch.setattr(pairs, "FEW", 5)
     one = TimeCourses.from_arrays([0, 1, 2], np.random.default_rng(0).standard_normal((40, 3)))
     two = TimeCourses.from_arrays([0, 1.5], np.random.default_rng(1).standard_normal((50, 2)))
     block = tl.similarity(one, GIVEN, two)
@@ -137,7 +138,9 @@ CASES = {
 @pytest.fixture
 def small_tiles(monkeypatch):
     """Seven courses along each side, so that a few dozen make many tiles."""
-    return lambda: [monkeypatch.setattr(way, "side", 7) for way in (OneGridRoute, GridRoute, InformationRoute, DenseRoute)]
+    return lambda: [
+        monkeypatch.setattr(way, "side", 7) for way in (OneGridRoute, GridRoute, InformationRoute, DenseRoute)
+    ]
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -160,11 +160,7 @@ def info() -> None:
     from timelike import engines
     from timelike.schedule import thread_count
 
-    hint = (
-        f"from {engines.COMPILE_ABOVE:,} pairs on"
-        if engines.name() == "numba"
-        else "pip install 'timelike[fast]' is faster"
-    )
+    hint = "for large jobs" if engines.name() == "numba" else "pip install 'timelike[fast]' is faster"
     click.echo(f"engine: {engines.name()} ({hint})")
     click.echo(f"threads: {thread_count(None)}")
     click.echo(f"python {sys.version.split()[0]}")

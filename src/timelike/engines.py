@@ -19,15 +19,15 @@ from timelike.arrays import Floats
 
 Engine = Callable[[Floats, Floats, Floats, Floats], tuple[Floats, Floats]]
 
-COMPILE_ABOVE = 1_000_000
-"""Jobs with fewer pairs are done in NumPy before the compiler would have started."""
+COMPILE_ABOVE = 5e8
+"""Jobs with less work are done in NumPy before the compiler would have started."""
 PAIRS = 4096
 """Pairs worked on at once in NumPy: enough to hide its overhead, few enough for the cache."""
 
 
-def engine(pairs: float = np.inf) -> Engine:
-    """The fastest engine that is installed, for a job of so many pairs."""
-    return compiled_engine if pairs > COMPILE_ABOVE and find_spec("numba") else numpy_engine
+def engine(work: float = np.inf) -> Engine:
+    """The fastest engine that is installed, for a job of so much work: pairs times the cube of the rank."""
+    return compiled_engine if work > COMPILE_ABOVE and find_spec("numba") else numpy_engine
 
 
 def name() -> str:

@@ -222,12 +222,13 @@ def _smallest_gap(points: Floats) -> float:
 def _log_variance(courses: TimeCourses, mean: float | None) -> float:
     """Logarithm of the mean squared value around the mean."""
     center = float(courses.values.mean()) if mean is None else mean
-    residual = courses.values - center
-    scale = float(np.abs(residual).max())
+    scale = max(float(courses.values.max()) - center, center - float(courses.values.min()))
     if scale <= 1e-14 * abs(center):
         raise InputError(f"all values are equal ({center:g}): there is nothing to fit.")
     _reasonable(scale, "values vary by")
-    return float(np.log(np.mean((residual / scale) ** 2)) + 2 * np.log(scale))
+    chunks = np.array_split(courses.values, -(-len(courses.values) // 100_000))
+    squares = sum(float(np.sum(((chunk - center) / scale) ** 2)) for chunk in chunks)
+    return float(np.log(squares / len(courses.values)) + 2 * np.log(scale))
 
 
 def _reasonable(size: float, what: str) -> None:

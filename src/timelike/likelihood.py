@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -29,6 +29,8 @@ GROUP_POINTS = 128
 MAX_DISTINCT = 1500
 """Beyond so many distinct points it always is."""
 BATCH_NUMBERS = 2_000_000
+CHUNK = 16_384
+"""Courses whose products are summed at once; they fit into the cache."""
 
 
 class Score(NamedTuple):
@@ -94,7 +96,7 @@ class Likelihood:
         self.count = len(courses.values)
         # Inside, values are offset and scaled to the order of 1: their unit must not cost digits.
         self.offset = float(courses.values.mean()) if mean is None else mean
-        self.scale = float(np.abs(courses.values - self.offset).max()) or 1.0
+        self.scale = max(float(courses.values.max()) - self.offset, self.offset - float(courses.values.min())) or 1.0
         self.groups = tuple(_groups(courses, self.offset, self.scale))
 
     def __call__(self, parameters: Floats) -> Score:
@@ -169,16 +171,22 @@ def _batch(courses: TimeCourses, designs: Ints, point: Ints, unit: tuple[float, 
 def _reduced(values: Floats, offset: float, scale: float = 1.0) -> tuple[Floats, Floats]:
     """Rows and weights with the same sums of products as the rows of ``(values - offset) / scale`` and ones.
 
-    More courses than points carry no more than the (n + 1, n + 1) matrix of products of ``[y, 1]``; the triangular
-    factor of a QR decomposition, whose products are the same, takes their place.
+    More courses than points carry no more than the (n + 1, n + 1) matrix of products of ``[y, 1]``; a square root of
+    it takes their place.
     """
     count, n = values.shape
     if count <= n + 1:
         return (values - offset) / scale, np.ones(count)
-    root: Any = np.zeros((0, n + 1))
-    for start in range(0, count, 65_536):
-        chunk = (values[start : start + 65_536] - offset) / scale
-        root = np.linalg.qr(np.vstack([root, np.column_stack([chunk, np.ones(len(chunk))])]), mode="r")
+    products = np.zeros((n + 1, n + 1))
+    for start in range(0, count, CHUNK):
+        chunk = (values[start : start + CHUNK] - offset) / scale
+        rows = np.column_stack([chunk, np.ones(len(chunk))])
+        products += rows.T @ rows
+    # Columns to length 1: small values must not drown in the number of courses.
+    length = np.sqrt(products.diagonal())
+    length[length == 0] = 1.0
+    weight, vectors = np.linalg.eigh(products / np.outer(length, length))
+    root = vectors.T * np.sqrt(np.maximum(weight, 0))[:, None] * length
     return root[:, :n], root[:, n]
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from timelike.gp import GP
 
 
-FEW = 24
+FEW = 80
 """Designs are few when a design has, on average, at least so many courses."""
 MAX_RANK = 96
 """A basis with more functions than this is not small; the exact dense pair is used instead."""
@@ -273,10 +273,15 @@ class InformationRoute:
         if self.squares.max() > PRECISE_ABOVE:
             quadratic, log_det = precise_engine(*self._sides(self.means, rows, cols))
         else:
-            quadratic, log_det = engine(len(self.squares) ** 2 / 2)(*self._sides(self.b, rows, cols))
+            quadratic, log_det = engine(self._work)(*self._sides(self.b, rows, cols))
             quadratic -= self.squares[rows][:, None] + self.squares[cols]
         log_det -= self.log_dets[rows][:, None] + self.log_dets[cols]
         np.subtract(quadratic, np.divide(log_det, 2, out=log_det), out=out)
+
+    @property
+    def _work(self) -> float:
+        """Multiplications of the whole job, roughly: pairs times the cube of the rank."""
+        return len(self.squares) ** 2 / 2 * len(self.b) ** 3
 
     def _sides(self, vectors: Floats, rows: Ints, cols: Ints) -> list[Floats]:
         sides = self.A[:, rows], vectors[:, rows], self.A[:, cols], vectors[:, cols]

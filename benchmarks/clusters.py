@@ -1,0 +1,337 @@
+"""Clusters that choose their own number: the paper's profiles, real data, calibration, "none of these", and time.
+
+python benchmarks/clusters.py --seeds 100             # writes results/clusters.md and figures
+python benchmarks/clusters.py --only real             # one section: synthetic, real, calibration, none, time
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import time
+import warnings
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+from racing import DATA, RESULTS, machine, table
+
+import timelike as tl
+from timelike.clusters import hierarchical, spectral
+from timelike.curve_clusters import CurveClustering
+from timelike.distances import distance
+from timelike.evaluate import nmi
+from timelike.evidence_tree import evidence_linkage
+from timelike.mixtures import mixture
+
+ROWS = [("even", 0.08), ("even", 0.10), ("even", 0.12), ("uneven", 0.08), ("uneven", 0.10), ("asynchronous", 0.08)]
+
+
+# -- the paper's profiles ------------------------------------------------------------------------------------------
+
+
+def oracle(courses: tl.TimeCourses) -> np.ndarray:
+    """The nearest true profile at the measured times: the limit for methods that do not know the profiles."""
+    owner = np.repeat(np.arange(len(courses)), courses.sizes)
+    squares = (courses.values - tl.simulate.curves(courses.times)) ** 2
+    return np.stack([np.bincount(owner, row) for row in squares]).argmin(axis=0)
+
+
+def one_set(sampling: str, noise: float, seed: int) -> list[float]:
+    courses, truth = tl.simulate.profiles(noise, sampling, seed=seed)
+    gp = tl.fit(courses)
+    found, three = mixture(courses, gp), mixture(courses, gp, k=3)
+    tree, S = evidence_linkage(courses, gp), tl.similarity(courses, gp)
+    scores = [nmi(x, truth) for x in (found.nearest, three.nearest, oracle(courses), spectral(S, 3), tree)]
+    return [found.k == 3, *scores, tree.k == 3, found.none.mean(), found.spread]
+
+
+def synthetic(seeds: int) -> str:
+    rows = []
+    for sampling, noise in ROWS:
+        results = np.array([one_set(sampling, noise, seed) for seed in range(seeds)], dtype=float)
+        mean, ahead = results.mean(axis=0), results[:, 1] - results[:, 4]
+        numbers = [f"{int(results[:, at].sum())}/{seeds}" for at in (0, 6)]
+        row = [f"{sampling} {noise:.2f}", numbers[0], *(f"{m:.3f}" for m in mean[1:5]), f"{mean[1] / mean[3]:.3f}"]
+        row += [f"{ahead.mean():+.3f} ± {ahead.std() / np.sqrt(seeds):.3f}", numbers[1], f"{mean[5]:.3f}"]
+        rows.append([*row, f"{100 * mean[7]:.2f} %", f"{mean[8]:.3f}"])
+        print(rows[-1], flush=True)
+    head = ["data, noise", "mixture: K = 3", "NMI, K automatic", "NMI, K = 3", "oracle", "spectral + s, K = 3"]
+    head += ["automatic / oracle", "automatic - spectral", "linkage: K = 3", "linkage NMI, K automatic"]
+    head += ["called none", "spread"]
+    return f"## The paper's profiles, {seeds} data sets a row\n\n" + table(head, rows)
+
+
+# -- real data ---------------------------------------------------------------------------------------------------
+
+
+def yeast() -> tuple[tl.TimeCourses, np.ndarray]:
+    frame = pd.read_csv(DATA / "yeast_alpha" / "alpha.csv")
+    frame = frame[frame.iloc[:, 2:].notna().sum(axis=1) > 1].drop_duplicates("gene")
+    courses = tl.TimeCourses.from_arrays(7.0 * np.arange(18), frame.iloc[:, 2:].to_numpy(float), frame["gene"])
+    return courses, frame["phase"].to_numpy()
+
+
+def growth() -> tuple[tl.TimeCourses, np.ndarray]:
+    frame = pd.read_csv(DATA / "growth" / "growth.csv")
+    ages = [float(age) for age in frame.columns[2:]]
+    return tl.TimeCourses.from_arrays(ages, frame.iloc[:, 2:].to_numpy(float), frame["id"]), frame["sex"].to_numpy()
+
+
+def blood_pressure() -> tuple[tl.TimeCourses, np.ndarray]:
+    frame = pd.read_csv(DATA / "blood_pressure" / "bp10k.csv.gz")
+    person, group, when, value = (next(c for c in frame.columns if c.lower() in names) for names in BP_COLUMNS)
+    courses = tl.TimeCourses.from_long(frame, person, when, value)
+    truth = frame.drop_duplicates(person).set_index(person)[group]
+    return courses, truth.to_numpy()
+
+
+BP_COLUMNS = (("id",), ("group", "true_group"), ("time",), ("response",))
+
+
+REAL = (
+    ("yeast_alpha", yeast, False),
+    ("yeast_alpha, standardized", yeast, True),
+    ("growth", growth, False),
+    ("blood_pressure", blood_pressure, False),
+)
+
+
+def interpolated(courses: tl.TimeCourses, points: int = 30) -> np.ndarray:
+    low, high = courses.times.min(), courses.times.max()
+    grid = np.linspace(low, high, points)
+    return np.stack([np.interp(grid, *_means(course)) for course in courses])
+
+
+def _means(course: tl.TimeCourses) -> tuple[np.ndarray, np.ndarray]:
+    times, at = np.unique(course.times, return_inverse=True)
+    return times, np.bincount(at, course.values) / np.bincount(at)
+
+
+def k_means(X: np.ndarray, k: int) -> np.ndarray:
+    from sklearn.cluster import KMeans
+
+    return KMeans(k, n_init=10, random_state=0).fit_predict(X)
+
+
+def average_on(X: np.ndarray, k: int) -> np.ndarray:
+    from scipy.cluster.hierarchy import fcluster, linkage
+
+    return fcluster(linkage(X, "average"), k, "maxclust")
+
+
+def contenders(courses: tl.TimeCourses, gp: tl.GP, k: int) -> dict[str, Callable[[], object]]:
+    few = len(courses) <= 2000
+    runs: dict[str, Callable[[], object]] = {
+        "mixture, K automatic": lambda: mixture(courses, gp),
+        f"mixture, K = {k}": lambda: mixture(courses, gp, k=k),
+    }
+    if few:
+        runs |= {
+            "mixture, K automatic, refined": lambda: mixture(courses, gp, refine=True),
+            "evidence linkage, spread learned, K automatic": lambda: evidence_linkage(courses, gp, spread=None),
+            f"evidence linkage, spread learned, K = {k}": lambda: evidence_linkage(courses, gp, k=k, spread=None),
+        }
+    runs |= {
+        f"k-means, interpolated values, K = {k}": lambda: k_means(interpolated(courses), k),
+        f"k-means, posterior means, K = {k}": lambda: k_means(tl.information.information(courses, gp).means(), k),
+    }
+    if few:
+        runs |= {
+            f"average linkage, Euclidean on interpolated values, K = {k}": lambda: average_on(interpolated(courses), k),
+            f"average linkage, DTW, K = {k}": lambda: hierarchical(distance(courses, "dtw"), k),
+            f"spectral + similarity, K = {k}": lambda: spectral(tl.similarity(courses, gp), k),
+        }
+    return runs
+
+
+def raced(method: str, run: Callable[[], object], truth: np.ndarray) -> list[object]:
+    """A row: clusters, agreement with the labels, time, and what the result says about itself."""
+    from sklearn.metrics import adjusted_rand_score
+
+    start = time.perf_counter()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", tl.DataWarning)
+        result = run()
+    seconds = time.perf_counter() - start
+    labels = np.asarray(getattr(result, "nearest", getattr(result, "labels", result)))
+    scores = [adjusted_rand_score(truth, labels), nmi(truth, labels)]
+    row: list[object] = [method, len(np.unique(labels)), *scores, seconds, about(result)]
+    print(row, flush=True)
+    return row
+
+
+def about(result: object) -> str:
+    if not isinstance(result, CurveClustering):
+        return ""
+    text = f"spread {result.spread:.3f}, {int(result.none.sum())} in none"
+    if result.continuum:
+        best = max(result.path, key=lambda step: step.bound)
+        text += f"; continuum, the bound is largest at {best.k}"
+    return text
+
+
+def real(_seeds: int) -> str:
+    text = "## Real data, and simulated patients\n"
+    sets = [
+        ("yeast_alpha", yeast, False),
+        ("yeast_alpha, standardized", yeast, True),
+        ("growth", growth, False),
+        ("blood_pressure", blood_pressure, False),
+    ]
+    for name, load, scaled in sets:
+        courses, truth = load()
+        courses = courses.standardized() if scaled else courses
+        start = time.perf_counter()
+        gp = tl.fit(courses)
+        took = time.perf_counter() - start
+        runs = contenders(courses, gp, len(np.unique(truth)))
+        rows = [raced(method, run, truth) for method, run in runs.items()]
+        head = ["", "clusters", "adjusted Rand index", "NMI", "seconds", ""]
+        text += f"\n### {name}: {courses.summary()}; {gp!r}, fitted in {took:.1f} s\n\n" + table(head, rows)
+    return text
+
+
+# -- no overconfidence ----------------------------------------------------------------------------------------------
+
+
+def calibration(seeds: int) -> str:
+    from scipy.optimize import linear_sum_assignment
+
+    stated, right = [], []
+    for sampling, noise in ROWS:
+        for seed in range(min(seeds, 30)):
+            courses, truth = tl.simulate.profiles(noise, sampling, seed=1000 + seed)
+            found = mixture(courses, tl.fit(courses), k=3)
+            if found.k < 3:
+                continue
+            joint = np.array([[(found.nearest == a)[truth == b].sum() for b in range(3)] for a in range(3)])
+            of = linear_sum_assignment(-joint)[1]
+            stated.append(found.probabilities.max(axis=1))
+            right.append(of[found.nearest] == truth)
+    stated, right = np.concatenate(stated), np.concatenate(right)
+    edges = np.array([1 / 3, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1.0])
+    of_bin = np.clip(np.searchsorted(edges, stated, side="right") - 1, 0, len(edges) - 2)
+    rows = [
+        [
+            f"{edges[b]:.2f} to {edges[b + 1]:.2f}",
+            int((of_bin == b).sum()),
+            stated[of_bin == b].mean(),
+            right[of_bin == b].mean(),
+        ]
+        for b in range(len(edges) - 1)
+        if (of_bin == b).any()
+    ]
+    _reliability(rows)
+    gap = sum(n * abs(p - q) for _, n, p, q in rows) / len(stated)
+    head = ["stated probability", "courses", "mean stated", "share correct"]
+    return (
+        f"## Calibration: all rows of the table above, {min(seeds, 30)} data sets each, K = 3\n\n"
+        + table(head, rows)
+        + f"\nMean gap {gap:.3f}. Figure: clusters_calibration.png\n"
+    )
+
+
+def _reliability(rows: list[list]) -> None:
+    ax = tl.plot.panels(1)[0]
+    ax.plot([1 / 3, 1], [1 / 3, 1], color="0.6", linewidth=1)
+    ax.plot([row[2] for row in rows], [row[3] for row in rows], "o-", color=tl.plot.COLORS[0])
+    ax.set_xlabel("stated probability of the cluster")
+    ax.set_ylabel("share of courses that belong to it")
+    tl.plot.save(ax, RESULTS / "clusters_calibration.png")
+
+
+ODD = ("pure noise", "unseen profile (falling)", "unseen profile (a pulse)", "of the three profiles")
+
+
+def odd_ones(rng: np.random.Generator) -> np.ndarray:
+    x = tl.simulate.grid()
+    curves = [np.zeros(15), 0.5 - x, 1.2 * np.exp(-(((x - 0.5) / 0.15) ** 2) / 2) - 0.5]
+    return np.stack(curves) + 0.08 * rng.standard_normal((3, 15))
+
+
+def none_of(seed: int) -> tuple[int, list[float], list[float]]:
+    """Clusters found, and shares called none: of each kind of course clustered with the rest, and predicted."""
+    x, odd = tl.simulate.grid(), odd_ones(np.random.default_rng(5000 + seed))
+    base, new = (tl.simulate.profiles(0.08, seed=s + seed)[0].values.reshape(150, 15) for s in (2000, 9000))
+    courses = tl.TimeCourses.from_arrays(x, np.concatenate([odd, base]))
+    found = mixture(courses, tl.fit(courses))
+    clean = courses[3:]
+    later = mixture(clean, tl.fit(clean)).predict(tl.TimeCourses.from_arrays(x, np.concatenate([odd, new])))
+    shares = [[*(labels[:3] < 0), (labels[3:] < 0).mean()] for labels in (found.labels, later.labels)]
+    return found.k, shares[0], shares[1]
+
+
+def none(seeds: int) -> str:
+    results = [none_of(seed) for seed in range(min(seeds, 50))]
+    shares = [100 * np.mean([r[at] for r in results], axis=0) for at in (1, 2)]
+    rows = [[kind, *(f"{share[at]:.1f} %" for share in shares)] for at, kind in enumerate(ODD)]
+    head = ["course", "called none, clustered with the rest", "called none, predicted"]
+    right = np.mean([r[0] == 3 for r in results])
+    title = f"## None of these: noise 0.08, one odd course of each kind among 150, {len(results)} data sets\n\n"
+    return title + table(head, rows) + f"\nK = 3 in {100 * right:.0f} % of them.\n"
+
+
+# -- time -----------------------------------------------------------------------------------------------------------
+
+
+def twenty(count: int, seed: int = 0) -> tuple[tl.TimeCourses, np.ndarray]:
+    """Twenty smooth curves at ten times, noise 0.3 of the signal."""
+    rng = np.random.default_rng(seed)
+    x = np.linspace(0, 1, 10)
+    K = np.exp(-((x[:, None] - x) ** 2) / (2 * 0.3**2)) + 1e-9 * np.eye(10)
+    means = rng.standard_normal((20, 10)) @ np.linalg.cholesky(K).T
+    labels = rng.integers(0, 20, count)
+    return tl.TimeCourses.from_arrays(x, means[labels] + 0.3 * rng.standard_normal((count, 10))), labels
+
+
+def timed(count: int, k: str) -> None:
+    """Run in a process of its own, so that its peak memory is its own."""
+    from racing import peak_gigabytes
+
+    courses, truth = twenty(count)
+    before = peak_gigabytes()
+    start = time.perf_counter()
+    run = evidence_linkage if k == "linkage" else mixture
+    found = run(courses, tl.GP.se(0.3, 1.0, 0.3), int(k) if k.isdigit() else None)
+    print(time.perf_counter() - start, peak_gigabytes(), before, nmi(found.nearest, truth), found.k)
+
+
+def time_table(_seeds: int) -> str:
+    rows = []
+    runs = [(n, k) for n in (1000, 10_000, 100_000, 1_000_000) for k in ("20", "auto")]
+    for count, k in [*runs, (1000, "linkage"), (2000, "linkage"), (5000, "linkage")]:
+        command = [sys.executable, __file__, "--timed", str(count), k]
+        answer = subprocess.run(command, capture_output=True, text=True, check=True)
+        seconds, peak, before, score, found = map(float, answer.stdout.split())
+        rows.append([RUNS[k], count, seconds, peak, before, score, int(found)])
+        print(rows[-1], flush=True)
+    head = ["", "courses", "seconds", "peak GB", "of which data and imports", "NMI", "clusters"]
+    return "## Time and memory: t = 10, 20 clusters, noise 0.3 of the signal, one process\n\n" + table(head, rows)
+
+
+RUNS = {"20": "mixture, K = 20", "auto": "mixture, K automatic", "linkage": "evidence linkage"}
+SECTIONS = {"synthetic": synthetic, "real": real, "calibration": calibration, "none": none, "time": time_table}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seeds", type=int, default=100)
+    parser.add_argument("--only", choices=SECTIONS, nargs="*", default=list(SECTIONS))
+    parser.add_argument("--timed", nargs=2)
+    given = parser.parse_args()
+    if given.timed:
+        timed(int(given.timed[0]), given.timed[1])
+        return
+    parts = RESULTS / "clusters"
+    parts.mkdir(parents=True, exist_ok=True)
+    for name in given.only:
+        (parts / f"{name}.md").write_text(SECTIONS[name](given.seeds), encoding="utf-8")
+    text = [p.read_text(encoding="utf-8") for p in (parts / f"{name}.md" for name in SECTIONS) if p.exists()]
+    header = f"# Clusters that choose their own number\n\n{machine('numpy', 'scipy', 'scikit-learn', 'numba')}\n"
+    (RESULTS / "clusters.md").write_text("\n".join([header, *text]), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
