@@ -8,7 +8,7 @@ BIN := .venv/bin
 help:  ## this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
 
-demo: .venv/run  ## fit, similarity and figures on made-up courses; says where the results are
+demo: .venv/run  ## fit, similarity, clusters and figures on made-up courses; says where the results are
 	$(BIN)/timelike demo --out demo --force
 
 test: .venv/test  ## all tests

@@ -1,7 +1,7 @@
 """Clusters that choose their own number: the paper's profiles, real data, calibration, "none of these", and time.
 
 python benchmarks/clusters.py --seeds 100             # writes results/clusters.md and figures
-python benchmarks/clusters.py --only real             # one section: synthetic, real, calibration, none, time
+python benchmarks/clusters.py --only real             # one section: synthetic, real, calibration, none, time, figures
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -273,6 +274,20 @@ def none(seeds: int) -> str:
     return title + table(head, rows) + f"\nK = 3 in {100 * right:.0f} % of them.\n"
 
 
+def figures(_seeds: int) -> str:
+    courses = yeast()[0].standardized()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", tl.DataWarning)
+        found = mixture(courses, tl.fit(courses))
+    tl.plot.save(tl.plot.clusters(found)[0], RESULTS / "clusters_yeast.png")
+    tl.plot.save(tl.plot.bound(found, tl.plot.panels(1)[0]), RESULTS / "clusters_yeast_bound.png")
+    profiles, _ = tl.simulate.profiles(0.08, seed=0)
+    tree = evidence_linkage(profiles, tl.fit(profiles))
+    tl.plot.save(tl.plot.dendrogram(tree, tl.plot.panels(1)[0]), RESULTS / "clusters_profiles_tree.png")
+    names = ("clusters_yeast.png", "clusters_yeast_bound.png", "clusters_profiles_tree.png")
+    return "## Figures\n\n" + "\n".join(f"![{name}]({name})" for name in names) + "\n"
+
+
 # -- time -----------------------------------------------------------------------------------------------------------
 
 
@@ -286,10 +301,14 @@ def twenty(count: int, seed: int = 0) -> tuple[tl.TimeCourses, np.ndarray]:
     return tl.TimeCourses.from_arrays(x, means[labels] + 0.3 * rng.standard_normal((count, 10))), labels
 
 
+def peak_gigabytes() -> float:
+    """Largest memory of this process, which begins anew with it, unlike what getrusage says."""
+    line = next(x for x in Path("/proc/self/status").read_text().splitlines() if x.startswith("VmHWM"))
+    return int(line.split()[1]) / 1e6
+
+
 def timed(count: int, k: str) -> None:
     """Run in a process of its own, so that its peak memory is its own."""
-    from racing import peak_gigabytes
-
     courses, truth = twenty(count)
     before = peak_gigabytes()
     start = time.perf_counter()
@@ -312,7 +331,14 @@ def time_table(_seeds: int) -> str:
 
 
 RUNS = {"20": "mixture, K = 20", "auto": "mixture, K automatic", "linkage": "evidence linkage"}
-SECTIONS = {"synthetic": synthetic, "real": real, "calibration": calibration, "none": none, "time": time_table}
+SECTIONS = {
+    "synthetic": synthetic,
+    "real": real,
+    "calibration": calibration,
+    "none": none,
+    "time": time_table,
+    "figures": figures,
+}
 
 
 def main() -> None:

@@ -111,12 +111,9 @@ def test_a_mistake_gets_one_line_and_a_code(table, tmp_path, monkeypatch, argume
 def test_demo_leaves_its_results(tmp_path):
     result = run("demo", "--out", tmp_path / "demo")
     assert result.exit_code == 0, result.output
-    assert {p.name for p in (tmp_path / "demo").iterdir()} >= {
-        "courses.csv",
-        "model.json",
-        "similarity.csv",
-        "demo.png",
-    }
+    names = {"courses.csv", "model.json", "similarity.csv", "similarity.png", "clusters.csv", "clusters.png"}
+    assert {p.name for p in (tmp_path / "demo").iterdir()} >= names
+    assert "clusters    3 found" in result.output
     again = run("demo", "--out", tmp_path / "demo")
     assert again.exit_code == 2
     assert "is not empty" in again.output
@@ -147,3 +144,39 @@ def test_bhi_of_a_table_of_clusters(tmp_path):
     wrong = run("bhi", tmp_path / "wrong.csv", *files)
     assert wrong.exit_code == 2
     assert "has no column 'name'" in wrong.output
+
+
+@pytest.mark.parametrize("method", ["mixture", "evidence", "spectral", "average", "complete"])
+def test_cluster_leaves_a_table_a_model_and_a_record(table, tmp_path, method):
+    out = tmp_path / "result"
+    result = run("cluster", table, "--out", out, "--method", method, "-k", 3)
+    assert result.exit_code == 0, result.output
+    assert "15 courses in 3 clusters" in result.output
+    found = pd.read_csv(out / "clusters.csv")
+    assert list(found["name"]) == list(tl.read(table).names)
+    assert set(found["cluster"]) <= {-1, 0, 1, 2}
+    record = json.loads((out / "run.json").read_text())
+    assert (record["method"], record["k"], len(record["sha256"])) == (method, 3, 64)
+    assert tl.GP.load(out / "model.json").noise_sd > 0
+
+
+def test_cluster_chooses_the_number_and_repeats_itself(table, tmp_path):
+    for name in ("one", "two"):
+        assert run("cluster", table, "--out", tmp_path / name).exit_code == 0
+    assert (tmp_path / "one" / "clusters.csv").read_bytes() == (tmp_path / "two" / "clusters.csv").read_bytes()
+    assert (tmp_path / "one" / "clusters.png").stat().st_size > 1000
+    assert "k" in pd.read_csv(tmp_path / "one" / "numbers.csv").columns
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--method", "spectral"], "spectral does not choose the number of clusters"),
+        (["--method", "magic"], "there is no method 'magic': choose from mixture"),
+        (["-k", "99"], "from 1 to 15"),
+    ],
+)
+def test_cluster_with_settings_that_cannot_be(table, tmp_path, options, message):
+    result = run("cluster", table, "--out", tmp_path / "result", *options)
+    assert result.exit_code == 2
+    assert message in result.output

@@ -169,7 +169,7 @@ def test_homogeneity_of_the_printed_table(monkeypatch):
 
 def test_rows_of_the_table():
     rows = list(table_bhi.rows_of_table())
-    assert len(set(rows)) == len(rows) == 6 * table_bhi.STARTS + 12
+    assert len(set(rows)) == len(rows) == 6 * table_bhi.STARTS + 14
 
 
 # -- the command -----------------------------------------------------------------------------------------------

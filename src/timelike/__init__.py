@@ -9,14 +9,17 @@
 from timelike import datasets, ontology, plot, simulate
 from timelike.clusters import Clustering, hierarchical, spectral
 from timelike.courses import TimeCourses
+from timelike.curve_clusters import CurveClustering
 from timelike.distances import Distance, distance
 from timelike.enriching import enrichment
 from timelike.evaluate import nmi
+from timelike.evidence_tree import evidence_linkage
 from timelike.exceptions import DataWarning, FitWarning, InputError, MissingExtraError
 from timelike.explanation import Explanation, explain
 from timelike.fitting import fit
 from timelike.gp import GP, Curve
 from timelike.homogeneity import Homogeneity, bhi
+from timelike.mixtures import mixture
 from timelike.pairwise_fit import similarity_pairwise_fit
 from timelike.reading import read
 from timelike.similarities import Similarity, similarity
@@ -26,6 +29,7 @@ __all__ = [
     "GP",
     "Clustering",
     "Curve",
+    "CurveClustering",
     "DataWarning",
     "Distance",
     "Explanation",
@@ -39,9 +43,11 @@ __all__ = [
     "datasets",
     "distance",
     "enrichment",
+    "evidence_linkage",
     "explain",
     "fit",
     "hierarchical",
+    "mixture",
     "nmi",
     "ontology",
     "plot",

@@ -22,7 +22,8 @@ def numbers(data: Any, what: str, names: Iterable[object] | None = None) -> Floa
         raise InputError(f"{what} are {_NO_NUMBERS[kind]}. {_hint(what)}")
     try:
         if isinstance(data, np.ma.MaskedArray):
-            return np.ma.filled(np.ma.asarray(data, dtype=float), np.nan)
+            masked: Any = data.astype(float)
+            return np.array(masked.filled(np.nan))
         return np.array(data, dtype=float)
     except (TypeError, ValueError):
         raise InputError(_not_numbers(data, what, names)) from None

@@ -111,6 +111,44 @@ def similarity(out: Path, force: bool, threads: int | None, model: Path | None, 
     _say(f"wrote {out}: {len(courses):,} x {len(courses):,} log likelihood ratios")
 
 
+class _Number(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # generic only in newer releases
+    """A number of clusters, or "auto"."""
+
+    name = "N|auto"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        """The number, or None where it is to be chosen."""
+        if value in (None, "auto"):
+            return None
+        return click.INT.convert(value, param, ctx)
+
+
+@main.command()
+@reading_options
+@model_options
+@click.option("--out", type=click.Path(file_okay=False, path_type=Path), required=True, help="Folder for the results.")
+@click.option("--method", default="mixture", show_default=True, help="mixture, evidence, spectral, average, complete.")
+@click.option("-k", type=_Number(), default="auto", show_default=True, help="Number of clusters.")
+@click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--force", is_flag=True, help="Overwrite what is in the folder.")
+def cluster(
+    out: Path, method: str, k: int | None, seed: int, force: bool, model: Path | None, kernel: str, **reading: Any
+) -> None:
+    """Group the courses of FILE; the number of clusters is chosen unless -k gives it."""
+    from timelike import grouping
+
+    _may_fill(out, force)
+    courses = _courses(**reading)
+    gp = _model(courses, model, kernel)
+    found = grouping.group(courses, gp, method, k, seed)
+    settings = {key: str(value) for key, value in reading.items() if value is not None}
+    run = {"method": method, "k": k, "seed": seed, "kernel": kernel, "reading": settings}
+    run |= {"sha256": grouping.checksum(reading["file"])}
+    written = grouping.write(out, found, gp, run)
+    click.echo(str(found))
+    _say(f"wrote {', '.join(written)} into {out}")
+
+
 @main.command()
 @reading_options
 @model_options
@@ -179,9 +217,7 @@ def demo(out: Path, seed: int, force: bool) -> None:
     """Run the whole job on made-up courses with known groups, and say where the results are."""
     from timelike.demo import run
 
-    if out.exists() and any(out.iterdir()) and not force:
-        raise InputError(f"{out} is not empty. Choose another --out, or add --force.")
-    out.mkdir(parents=True, exist_ok=True)
+    _may_fill(out, force)
     for line in run(out, seed):
         click.echo(line)
 
@@ -261,6 +297,12 @@ def _may_write(out: Path, force: bool) -> None:
         raise InputError(f"{out} exists. Choose another --out, or add --force.")
     if not out.parent.is_dir():
         raise InputError(f"there is no folder {out.parent} to write into.")
+
+
+def _may_fill(out: Path, force: bool) -> None:
+    if out.exists() and any(out.iterdir()) and not force:
+        raise InputError(f"{out} is not empty. Choose another --out, or add --force.")
+    out.mkdir(parents=True, exist_ok=True)
 
 
 def _one_of(out: Path, endings: tuple[str, ...]) -> None:

@@ -178,7 +178,7 @@ def panels(count: int, columns: int = 2) -> list[Axes]:
 
 def save(ax: Axes, path: str | PathLike[str]) -> None:
     """Write the figure that `ax` is part of, in the format that the path's ending names."""
-    figure = ax.get_figure(root=True)
+    figure: Any = ax.get_figure(root=True)
     known = sorted(figure.canvas.get_supported_filetypes())
     if Path(path).suffix.lstrip(".") not in known:
         raise InputError(f"{path}: expected a name that ends in one of {', '.join(known)}.")
@@ -201,7 +201,7 @@ def _labelled(ax: Any, title: str) -> Axes:
     ax.set_ylabel("value")
     ax.set_title(title, fontsize="medium", loc="left")
     ax.spines[["top", "right"]].set_visible(False)
-    return ax  # type: ignore[no-any-return]
+    return ax
 
 
 def _averaged(course: TimeCourses) -> tuple[Floats, Floats]:
@@ -214,7 +214,7 @@ def _summed(times: Floats, values: Floats) -> tuple[Floats, Floats]:
     if times.ndim > 1:
         raise InputError("a figure over time needs points with one coordinate.")
     distinct, at = np.unique(times, return_inverse=True)
-    return distinct, np.bincount(at.ravel(), values)
+    return distinct, np.bincount(at.ravel(), values).astype(float)
 
 
 def _verdict(s: float) -> str:

@@ -195,6 +195,8 @@ def bhi(rows: pd.DataFrame, printed: Mapping[tuple[str, str], tuple[float, ...]]
             if row[1] == measure and (row[0] == "spectral") == (method == "spectral"):
                 cells = (_spread(m, s) for m, s in zip(mean.loc[row], sd.loc[row], strict=True))
                 body.append(["", "", _source(row[0], row[2]), *cells])
+    mixtures = [row for row in mean.index if row[0] == "mixture"]
+    body += [["mixture", row[1], _source("", row[2]), *(f"{z:.2f}" for z in mean.loc[row])] for row in mixtures]
     return _section(
         "## Biological homogeneity (the paper's table)",
         ABOUT_BHI,
@@ -211,7 +213,7 @@ def _spread(mean: float, sd: float) -> str:
 
 def _source(kind: str, model: str) -> str:
     words = {"stuck": ", authors' hyperparameters", "fitted": ", fitted", "none": ""}
-    return f"ours{'' if kind == 'spectral' else ', ' + kind}{words[model]}"
+    return f"ours{', ' + kind if kind in ('complete', 'average') else ''}{words[model]}"
 
 
 def _linkages(mean: pd.DataFrame, printed: Mapping[tuple[str, str], tuple[float, ...]]) -> str:

@@ -16,6 +16,7 @@ from timelike.distances import distance
 from timelike.exceptions import DataWarning
 from timelike.fitting import fit
 from timelike.homogeneity import bhi
+from timelike.mixtures import mixture
 from timelike.reproduce import repeats, report
 from timelike.reproduce.genes import STUCK
 from timelike.similarities import similarity
@@ -68,15 +69,27 @@ def rows_of_table() -> Iterator[tuple[str, str, str, int]]:
             for model in MODELS if measure in ("GP similarity", "Bregman") else ("none",):
                 for start in range(STARTS if method == "spectral" else 1):
                     yield model, measure, method, start
+    for model in MODELS:
+        yield model, "GP mixture", "mixture", 0
 
 
 def one_row(job: repeats.Job) -> list[float]:
     """z-scores of one row of the table, for each number of clusters."""
     model, measure, method, start, seed = job
     chosen, alike = gene_similarity()
-    matrix = _matrix(model, measure)
-    clusterings = (_cluster(matrix, method, k, start) for k in KS)
+    clusterings = _mixtures(model) if method == "mixture" else _clusterings(_matrix(model, measure), method, start)
     return [round(bhi(c.labels[chosen], alike, seed=seed).z, 4) for c in clusterings]
+
+
+def _mixtures(model: str) -> Iterator[Clustering]:
+    """Not in the paper: clusters with curves, one mixture for each number of clusters."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)  # says when the data support fewer clusters
+        yield from (mixture(_courses(), _model(model), k) for k in KS)
+
+
+def _clusterings(matrix: Similarity | Distance, method: str, start: int) -> Iterator[Clustering]:
+    return (_cluster(matrix, method, k, start) for k in KS)
 
 
 def _cluster(matrix: Similarity | Distance, method: str, k: int, start: int) -> Clustering:
