@@ -138,13 +138,11 @@ def contenders(courses: tl.TimeCourses, gp: tl.GP, k: int) -> dict[str, Callable
         f"k-means, interpolated values, K = {k}": lambda: k_means(interpolated(courses), k),
         f"k-means, posterior means, K = {k}": lambda: k_means(tl.information.information(courses, gp).means(), k),
     }
-    if few:
-        runs |= {
-            f"average linkage, Euclidean on interpolated values, K = {k}": lambda: average_on(interpolated(courses), k),
-            f"average linkage, DTW, K = {k}": lambda: hierarchical(distance(courses, "dtw"), k),
-            f"spectral + similarity, K = {k}": lambda: spectral(tl.similarity(courses, gp), k),
-        }
-    return runs
+    return runs | {
+        f"average linkage, Euclidean on interpolated values, K = {k}": lambda: average_on(interpolated(courses), k),
+        f"average linkage, DTW, K = {k}": lambda: hierarchical(distance(courses, "dtw"), k),
+        f"spectral + similarity, K = {k}": lambda: spectral(tl.similarity(courses, gp), k),
+    }
 
 
 def raced(method: str, run: Callable[[], object], truth: np.ndarray) -> list[object]:

@@ -90,6 +90,7 @@ def mixture(
             choice = _choice(data, k, spread, max_k, seed) if k is None else replace(choice, fit=better)
         result = finished(used, gp, data, choice, "mixture", learned=spread is None, keep_single=k is not None)
     _say(result, k, choice)
+    _say_left_out(len(courses.values) - len(used.values), len(courses.values))
     return replace(result, measured=courses)
 
 
@@ -166,6 +167,16 @@ def _say(result: CurveClustering, k: int | None, choice: Choice) -> None:
             f"the courses look like a continuum rather than clusters: up to {best.k} clusters describe them ever a "
             f"little better. {choice.fit.k} are shown, which costs {choice.cost:.2f} in log evidence for each course; "
             "see path_frame(), and give k for another number.",
+            DataWarning,
+            stacklevel=3,
+        )
+
+
+def _say_left_out(count: int, total: int) -> None:
+    if count:
+        warnings.warn(
+            f"left out {count:,} of {total:,} values that are more than {OUT:g} standard deviations from what the "
+            "other values of their course let expect; outliers() names them, robust=False keeps them.",
             DataWarning,
             stacklevel=3,
         )

@@ -102,7 +102,15 @@ def clusters(clustering: CurveClustering, axes: list[Axes] | None = None, *, mos
         _members(clustering, label, ax, most)
         if label >= 0:
             _curve(clustering, label, at, ax)
+    _same_scale(axes[: len(labels)])
     return list(axes[: len(labels)])
+
+
+def _same_scale(axes: list[Axes]) -> None:
+    """One range of values for all panels: sizes can be compared by eye."""
+    limits = np.array([ax.get_ylim() for ax in axes])
+    for ax in axes:
+        ax.set_ylim(limits[:, 0].min(), limits[:, 1].max())
 
 
 def _members(clustering: CurveClustering, label: int, ax: Any, most: int) -> None:
