@@ -62,12 +62,14 @@ def write(out: Path, clustering: Clustering, gp: GP, run: dict[str, Any]) -> lis
 
 
 def _write_curves(out: Path, clustering: CurveClustering) -> list[str]:
+    tables = {"outliers.csv": clustering.outliers()}
+    if clustering.path:
+        tables["numbers.csv"] = clustering.path_frame()
+    for name, table in tables.items():
+        with atomic_path(out / name) as temporary:
+            table.to_csv(temporary, index=False)
     plot.save(plot.clusters(clustering)[0], out / "clusters.png")
-    if not clustering.path:
-        return ["clusters.png"]
-    with atomic_path(out / "numbers.csv") as temporary:
-        clustering.path_frame().to_csv(temporary, index=False)
-    return ["clusters.png", "numbers.csv"]
+    return [*tables, "clusters.png"]
 
 
 def checksum(path: Path) -> str:
