@@ -101,8 +101,7 @@ def blood_pressure() -> str:
     """In a process of its own, so that the peak memory is its own."""
     code = (
         "import time, resource, numpy as np, timelike as tl\n"
-        "from timelike.reading import Columns\n"
-        f"c = tl.reading.read(r'{DATA}/blood_pressure/bp10k.csv.gz', Columns('id', 'time', 'response'))\n"
+        f"c = tl.read(r'{DATA}/blood_pressure/bp10k.csv.gz', course='id', time='time', value='response')\n"
         "small = c[:1200]; tl.similarity(small, tl.fit(small))  # everything is loaded and compiled\n"
         "peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6\n"
         "now = lambda: int(open('/proc/self/statm').read().split()[1]) * resource.getpagesize() / 1e9\n"

@@ -140,6 +140,10 @@ def test_bhi_of_a_table_of_clusters(tmp_path):
     assert "cluster x: " in result.output
     assert "(5 genes, 50 relabellings)" in result.output
     assert set(pd.read_csv(tmp_path / "e.csv")["cluster"]) <= {"x", "y"}
+    (tmp_path / "numbered.csv").write_text("name,cluster\na,0\nb,0\nc,1\nd,1\ne,-1\n")
+    numbered = run("bhi", tmp_path / "numbered.csv", *files, "--permutations", 50)
+    assert "(4 genes, 50 relabellings)" in numbered.output  # -1 is "in no cluster"
+    assert "cluster -1" not in numbered.output
     (tmp_path / "wrong.csv").write_text("gene,cluster\na,x\n")
     wrong = run("bhi", tmp_path / "wrong.csv", *files)
     assert wrong.exit_code == 2
@@ -180,3 +184,16 @@ def test_cluster_with_settings_that_cannot_be(table, tmp_path, options, message)
     result = run("cluster", table, "--out", tmp_path / "result", *options)
     assert result.exit_code == 2
     assert message in result.output
+
+
+def test_a_model_of_other_data_is_noted(table, tmp_path):
+    tl.GP.se(1, 1, 0.1, mean=100).save(tmp_path / "m.json")
+    result = run("similarity", table, "--model", tmp_path / "m.json", "--out", tmp_path / "s.npy")
+    assert "note: the model expects values around 100" in result.output
+
+
+def test_figures_and_terms_are_not_overwritten(table, tmp_path):
+    (tmp_path / "f.png").write_text("mine")
+    result = run("explain", table, "A01", "C01", "--figure", tmp_path / "f.png")
+    assert result.exit_code == 2
+    assert (tmp_path / "f.png").read_text() == "mine"

@@ -370,3 +370,18 @@ def test_several_coordinates_have_no_table_and_no_matrix():
         courses.to_frame()
     with pytest.raises(InputError, match="coordinates"):
         courses.to_matrix()
+
+
+def test_a_table_gives_its_index_as_names():
+    import pandas as pd
+
+    frame = pd.DataFrame([[1.0, 2.0], [3.0, 4.0]], index=["Samd14", "Fbln5"])
+    assert TimeCourses.from_arrays([0, 1], frame).names == ("Samd14", "Fbln5")
+    assert TimeCourses.from_arrays([0, 1], frame.reset_index(drop=True)).names == ("0", "1")
+
+
+def test_uneven_replicates_are_not_averaged_in_the_summary():
+    assert (
+        TimeCourses.from_arrays([0, 0, 2, 4, 4, 4], [[1.0] * 6]).summary()
+        == "1 course, 3 times (0 to 4), some replicated"
+    )

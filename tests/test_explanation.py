@@ -68,3 +68,11 @@ def test_a_far_off_value_is_what_separates_two_equal_courses(fitted):
 def test_an_unknown_name_is_an_error_with_a_hint(fitted):
     with pytest.raises(tl.InputError, match="no course 'A0'"):
         tl.explain(*fitted, "A0", "C01")
+
+
+def test_a_number_that_is_a_position_and_another_name_is_refused():
+    courses = tl.TimeCourses.from_arrays([0, 1], [[1, 2], [3, 1], [2, 2]], names=[2, 0, 1])
+    gp = tl.GP.se(1, 1, 0.1)
+    with pytest.raises(tl.InputError, match="give '2' for the name"):
+        tl.explain(courses, gp, 2, "0")
+    assert tl.explain(courses, gp, "2", "0").pair.names == ("2", "0")

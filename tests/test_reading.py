@@ -1,10 +1,11 @@
 import gzip
+import re
 
 import numpy as np
 import pytest
 
 import timelike as tl
-from timelike.reading import Columns, read, unused_columns
+from timelike.reading import read, understand
 
 
 def write(tmp_path, text, name="t.csv"):
@@ -51,7 +52,7 @@ def test_gzip(tmp_path):
 def test_tidy_by_its_usual_names_and_by_others(tmp_path):
     rows = "p1,0,5,1\np1,2,6,1\np2,1,7,2\n"
     usual = read(write(tmp_path, "course,time,value,other\n" + rows))
-    named = read(write(tmp_path, "id,day,mmHg,sd\n" + rows), Columns("id", "day", "mmHg", "sd"))
+    named = read(write(tmp_path, "id,day,mmHg,sd\n" + rows), course="id", time="day", value="mmHg", error="sd")
     assert usual.names == named.names == ("p1", "p2")
     assert usual.errors is None
     np.testing.assert_array_equal(named.errors, [1, 1, 2])
@@ -60,7 +61,7 @@ def test_tidy_by_its_usual_names_and_by_others(tmp_path):
 def test_columns_that_play_no_part_are_named(tmp_path):
     path = write(tmp_path, "gene,phase,0,1\na,M,1,2\n")
     assert read(path).names == ("a",)
-    assert unused_columns(path) == ("phase",)
+    assert understand(path).unused == ("phase",)
 
 
 def test_a_course_without_values_is_left_out_with_a_word(tmp_path):
@@ -111,7 +112,7 @@ def test_what_is_no_text(tmp_path):
 def test_a_tidy_table_without_the_named_column(tmp_path):
     path = write(tmp_path, "id,day,mmHg\np,1,2\n")
     with pytest.raises(tl.InputError, match="has no column 'date'"):
-        read(path, Columns("id", "date", "mmHg"))
+        read(path, course="id", time="date", value="mmHg")
 
 
 def test_real_tables(shared_data):
@@ -121,6 +122,60 @@ def test_real_tables(shared_data):
     assert yeast.summary() == "792 courses, 18 times (0 to 119), 1.71 % missing"
     growth = read(shared_data / "growth" / "growth.csv")
     assert growth.summary() == "93 courses, 31 times (1 to 18)"
-    pressure = read(shared_data / "blood_pressure" / "bp10k.csv.gz", Columns("id", "time", "response"))
+    pressure = read(shared_data / "blood_pressure" / "bp10k.csv.gz", course="id", time="time", value="response")
     assert len(pressure) == 10_000
     assert len(pressure.values) == 167_277
+
+
+# -- two readings are possible: refuse, or say what is left out --------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("header", "message"),
+    [
+        ("gene,0h_a,0h_b,2h_a,2h_b", "could be times too"),
+        ("gene,0h,0h.1,2h,2h.1", "could be times too"),
+        ("gene,0min,30min,1h,2h", "could be times too"),
+        ("gene,0,0.1,2,2.1", "look like replicates that another program renamed"),
+        ("time,gene1,gene2,gene3,gene4", "Is the table transposed?"),
+        ("gene,0h_rep1,0h_rep2,2h_rep1,2h_rep2", "replicates under the same time again"),
+    ],
+)
+def test_headers_with_two_readings_are_refused(tmp_path, header, message):
+    with pytest.raises(tl.InputError, match=re.escape(message)):
+        read(write(tmp_path, f"{header}\na,1,2,3,4\nb,5,6,7,8\n"))
+
+
+def test_a_dash_after_a_word_is_no_sign_and_a_point_may_come_first(tmp_path):
+    np.testing.assert_array_equal(read(write(tmp_path, "g,day-1,day-2,day-8\na,1,2,3\n")).grid, [1, 2, 8])
+    np.testing.assert_array_equal(read(write(tmp_path, "g,-2h,0h,.5h\na,1,2,3\n")).grid, [-2, 0, 0.5])
+
+
+def test_numbers_that_are_no_times_are_left_out_with_a_word(tmp_path):
+    with pytest.warns(tl.DataWarning, match="left out: length"):
+        courses = read(write(tmp_path, "gene,length,0,1\na,1200,1,2\n"))
+    np.testing.assert_array_equal(courses.grid, [0, 1])
+
+
+def test_a_column_of_row_numbers_without_a_name_is_not_the_name(tmp_path):
+    with pytest.warns(tl.DataWarning, match="left out"):
+        assert read(write(tmp_path, ",gene,0,1\n0,a,1,2\n1,b,3,4\n")).names == ("a", "b")
+
+
+def test_tidy_names_in_any_case(tmp_path):
+    assert read(write(tmp_path, "Course,TIME,Value\na,0,1\na,1,2\n")).names == ("a",)
+
+
+def test_cells_with_line_breaks_and_other_ends_of_lines(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_bytes(b'gene,note,0,1\r\na,"two\r\nlines",1,2\r\nb,,x,4\r\n')
+    with pytest.raises(tl.InputError, match="line 4, column '0': 'x'"):
+        read(path)
+
+
+def test_a_damaged_gzip(tmp_path):
+    data = bytearray(gzip.compress(b"gene,0,1\na,1,2\n" * 99))
+    data[20:30] = b"\x00" * 10
+    (tmp_path / "t.csv.gz").write_bytes(bytes(data))
+    with pytest.raises(tl.InputError, match="cannot read"):
+        read(tmp_path / "t.csv.gz")

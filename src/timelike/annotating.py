@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from timelike import ontology
 from timelike.enriching import enrichment
@@ -45,7 +47,7 @@ def run(
         yield f"wrote {table}"
 
 
-def read_clusters(path: Path) -> tuple[list[str], list[str]]:
+def read_clusters(path: Path) -> tuple[list[str], list[Any]]:
     """Names and cluster labels from a table with columns name and cluster, each name once."""
     table = read_table(path)
     for column in ("name", "cluster"):
@@ -55,4 +57,7 @@ def read_clusters(path: Path) -> tuple[list[str], list[str]]:
     first: dict[str, str] = {}
     for row in table.rows:
         first.setdefault(row[name].strip(), row[cluster].strip())
-    return list(first), list(first.values())
+    labels = list(first.values())
+    if all(re.fullmatch(r"-?\d+", label) for label in labels):
+        return list(first), [int(label) for label in labels]  # so that -1 is known for "in no cluster"
+    return list(first), labels

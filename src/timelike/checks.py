@@ -152,7 +152,8 @@ def nearest(name: str, names: tuple[str, ...]) -> str:
     """A hint for a name that does not exist."""
     from difflib import get_close_matches
 
-    close = get_close_matches(name, names[:20_000], n=3)
+    close = [known for known in names if known.casefold() == name.casefold()][:3]
+    close = close or get_close_matches(name, names[:20_000], n=3)
     if not close:
         return f"Names look like {names[0]!r}."
     return "Did you mean " + " or ".join(repr(c) for c in close) + "?"

@@ -138,12 +138,14 @@ def cluster(
     from timelike import grouping
 
     _may_fill(out, force)
+    grouping.check(method, k)
     courses = _courses(**reading)
     gp = _model(courses, model, kernel)
     found = grouping.group(courses, gp, method, k, seed)
     settings = {key: str(value) for key, value in reading.items() if value is not None}
-    run = {"method": method, "k": k, "seed": seed, "kernel": kernel, "reading": settings}
-    run |= {"sha256": grouping.checksum(reading["file"])}
+    run = {"method": method, "k": k, "seed": seed, "reading": settings, "sha256": grouping.checksum(reading["file"])}
+    run |= {"kernel": kernel} if model is None else {"model": str(model), "model_sha256": grouping.checksum(model)}
+    out.mkdir(parents=True, exist_ok=True)
     written = grouping.write(out, found, gp, run)
     click.echo(str(found))
     _say(f"wrote {', '.join(written)} into {out}")
@@ -155,10 +157,15 @@ def cluster(
 @click.argument("first")
 @click.argument("second")
 @click.option("--figure", type=FILE, help="Also draw the pair and the contributions (.png, .svg, .pdf).")
-def explain(first: str, second: str, figure: Path | None, model: Path | None, kernel: str, **reading: Any) -> None:
+@click.option("--force", is_flag=True, help="Overwrite the figure.")
+def explain(
+    first: str, second: str, figure: Path | None, force: bool, model: Path | None, kernel: str, **reading: Any
+) -> None:
     """Say where along time the similarity of FIRST and SECOND in FILE comes from."""
     from timelike.explanation import explain as explain_pair
 
+    if figure is not None:
+        _may_write(figure, force)
     courses = _courses(**reading)
     gp = _model(courses, model, kernel)
     why = explain_pair(courses, gp, first, second)
@@ -182,10 +189,13 @@ def explain(first: str, second: str, figure: Path | None, model: Path | None, ke
 @click.option("--permutations", type=int, default=1000, show_default=True)
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option("--enrichment", type=FILE, help="Also write the terms that each cluster is enriched for (.csv).")
-def bhi(file: Path, enrichment: Path | None, **settings: Any) -> None:
-    """Biological homogeneity of the clusters in FILE, a table with columns name and cluster."""
+@click.option("--force", is_flag=True, help="Overwrite the table of terms.")
+def bhi(file: Path, enrichment: Path | None, force: bool, **settings: Any) -> None:
+    """Biological homogeneity of the clusters in FILE, a table with columns name and cluster (-1: in none)."""
     from timelike.annotating import run
 
+    if enrichment is not None:
+        _may_write(enrichment, force)
     for line in run(file, enrichment, **settings):
         click.echo(line)
 
@@ -218,6 +228,7 @@ def demo(out: Path, seed: int, force: bool) -> None:
     from timelike.demo import run
 
     _may_fill(out, force)
+    out.mkdir(parents=True, exist_ok=True)
     for line in run(out, seed):
         click.echo(line)
 
@@ -238,15 +249,13 @@ def _courses(
     scale: str,
 ) -> TimeCourses:
     """The courses of a file, chosen and scaled as asked, with a word about what was understood."""
-    from timelike.reading import Columns, read, unused_columns
+    from timelike.reading import understand
 
-    tidy = any(c is not None for c in (course, time, value, error))
-    columns = Columns(course or "course", time or "time", value or "value", error) if tidy else None
-    courses = read(file, columns)
+    found = understand(file, course=course, time=time, value=value, error=error)
+    courses = found.courses
     _say(f"{file}: {courses.summary()}")
-    ignored = () if tidy else unused_columns(file)
-    if ignored and courses.grid is not None:
-        _say(f"columns that play no part: {', '.join(ignored)}")
+    if found.unused:
+        _say(f"columns that play no part: {', '.join(found.unused)}")
     if most_variable is not None:
         courses = courses.most_variable(most_variable)
     if scale != "none":
@@ -257,7 +266,17 @@ def _courses(
 def _model(courses: TimeCourses, model: Path | None, kernel: str) -> GP:
     from timelike.gp import GP
 
-    return GP.load(model) if model is not None else _fitted(courses, kernel)
+    if model is None:
+        return _fitted(courses, kernel)
+    gp = GP.load(model)
+    size = (gp.signal_sd**2 + gp.noise_sd**2) ** 0.5
+    far, wide = abs(courses.values.mean() - gp.mean) / size, courses.values.std() / size
+    if far > 5 or wide > 5:
+        _say(
+            f"note: the model expects values around {gp.mean:.3g} +- {size:.3g}, these are around "
+            f"{courses.values.mean():.3g} +- {courses.values.std():.3g}. Was it fitted with another --scale?"
+        )
+    return gp
 
 
 def _fitted(courses: TimeCourses, kernel: str) -> GP:
@@ -302,7 +321,6 @@ def _may_write(out: Path, force: bool) -> None:
 def _may_fill(out: Path, force: bool) -> None:
     if out.exists() and any(out.iterdir()) and not force:
         raise InputError(f"{out} is not empty. Choose another --out, or add --force.")
-    out.mkdir(parents=True, exist_ok=True)
 
 
 def _one_of(out: Path, endings: tuple[str, ...]) -> None:

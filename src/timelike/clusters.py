@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from timelike.arrays import Floats, Ints
+from timelike.checks import counted
 from timelike.exceptions import DataWarning, InputError
 from timelike.graph import neighbor_graph
 
@@ -55,7 +56,10 @@ class Clustering:
 
     def __repr__(self) -> str:
         sizes = ", ".join(map(str, self.sizes[:12])) + (", ..." if self.k > 12 else "")
-        return f"Clustering: {len(self.names):,} courses in {self.k} clusters ({sizes}), {self.method}"
+        none = int((self.labels < 0).sum())
+        rest = f" and {none:,} in none" if none else ""
+        found = f"{counted(len(self.names), 'course')} in {counted(self.k, 'cluster')} ({sizes}){rest}"
+        return f"Clustering: {found}, {self.method}"
 
     @property
     def sizes(self) -> Ints:

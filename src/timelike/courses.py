@@ -66,7 +66,7 @@ class TimeCourses:
         values
             ``(N, t)``, NaN where nothing was measured; or a list of N 1-d arrays.
         names
-            N distinct names; by default "0", "1", ...
+            N distinct names; by default the index of a table, or "0", "1", ...
         errors
             Known standard error of each value, in the shape of `values` (or ``(t,)`` for all courses).
             It is added, as a variance, to the noise variance of the model.
@@ -76,6 +76,8 @@ class TimeCourses:
         >>> TimeCourses.from_arrays([[0, 1], [0.5, 2, 3]], [[1, 2], [3, 4, 5]], names=["a", "b"])
         TimeCourses: 2 courses, own times (2 to 3 each, 0 to 3)
         """
+        if names is None:
+            names = _row_names(values)
         if _is_ragged(times):
             return _from_ragged(times, values, names, errors)
         return _from_grid(times, values, names, errors)
@@ -199,7 +201,8 @@ class TimeCourses:
         replicates = len(columns) / distinct
         text = f"{checks.counted(len(self), 'course')}, {checks.counted(distinct, 'time')} ({span})"
         if replicates > 1:
-            text += f" x {replicates:g} replicates" if replicates.is_integer() else ", some replicated"
+            even = len(set(np.unique(columns, return_counts=True)[1])) == 1
+            text += f" x {replicates:g} replicates" if even else ", some replicated"
         missing = 1 - len(self.values) / (len(self) * len(columns))
         return text + (f", {100 * missing:.3g} % missing" if missing > 0 else "")
 
@@ -363,6 +366,12 @@ class TimeCourses:
 
 
 # -- from arrays ---------------------------------------------------------------------------------------------
+
+
+def _row_names(values: Any) -> Iterable[object] | None:
+    """The index of a table, where it says more than numbers the rows."""
+    index = getattr(values, "index", None) if hasattr(values, "columns") else None
+    return None if index is None or type(index).__name__ == "RangeIndex" else list(index)
 
 
 def _is_ragged(times: Any) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from timelike.arrays import Floats
+from timelike.exceptions import InputError
 from timelike.information import noise_variances
 
 if TYPE_CHECKING:
@@ -61,10 +62,20 @@ def explain(courses: TimeCourses, gp: GP, first: str | int, second: str | int) -
     >>> bool(abs(why.to_frame()["contribution"].sum() - why.similarity) < 1e-9)
     True
     """
-    i, j = courses.index(first), courses.index(second)
+    i, j = (_position(courses, which) for which in (first, second))
     pair = courses.select([i]).joined(courses.select([j]))
     one, two = gains(pair, gp, given=1), gains(pair, gp, given=0)
     return Explanation(pair, gp, (one / 2, two / 2), float((one.sum() + two.sum()) / 2))
+
+
+def _position(courses: TimeCourses, which: str | int) -> int:
+    """Where a course is; a number that is also the name of another course could mean either."""
+    at = courses.index(which)
+    if not isinstance(which, str) and str(which) in courses and courses.names[at] != str(which):
+        raise InputError(
+            f"{which} is a position and also the name of another course: give {str(which)!r} for the name."
+        )
+    return at
 
 
 def gains(pair: TimeCourses, gp: GP, given: int) -> Floats:

@@ -301,8 +301,8 @@ def _hint(name: str, word: str) -> str:
 def _short_length_scale(search: _Search, place: Floats) -> list[str]:
     gap = search.extent.gap
     return [
-        f"the length scale ({np.exp(place[k]):.3g}) is below the gap between neighbouring times ({gap:.3g}): each time "
-        "is on its own, and the order of times plays no part in the similarity."
+        f"the length scale ({np.exp(place[k]):.3g}) is below the gap between neighbouring times ({gap:.3g}): "
+        "neighbouring times tell little about each other, and the order of times hardly matters for the similarity."
         for k, name in enumerate(search.space.names)
         if search.space.in_time[k] and name.endswith("length_scale") and place[k] < np.log(gap) - 1e-9
     ]

@@ -41,11 +41,16 @@ CHOOSE_K = ("mixture", "evidence")
 
 def group(courses: TimeCourses, gp: GP, method: str = "mixture", k: int | None = None, seed: int = 0) -> Clustering:
     """Clusters of the courses by one of :data:`METHODS`."""
+    check(method, k)
+    return METHODS[method](courses, gp, k, seed)
+
+
+def check(method: str, k: int | None) -> None:
+    """Raise if there is no such method, or it needs a number of clusters."""
     if method not in METHODS:
         raise InputError(f"there is no method {method!r}: choose from {', '.join(METHODS)}.")
     if k is None and method not in CHOOSE_K:
         raise InputError(f"{method} does not choose the number of clusters: give it, or use {' or '.join(CHOOSE_K)}.")
-    return METHODS[method](courses, gp, k, seed)
 
 
 def write(out: Path, clustering: Clustering, gp: GP, run: dict[str, Any]) -> list[str]:
@@ -68,7 +73,8 @@ def _write_curves(out: Path, clustering: CurveClustering) -> list[str]:
     for name, table in tables.items():
         with atomic_path(out / name) as temporary:
             table.to_csv(temporary, index=False)
-    plot.save(plot.clusters(clustering)[0], out / "clusters.png")
+    panels = plot.panels(clustering.k + int(clustering.none.any()), columns=3)
+    plot.save(plot.clusters(clustering, panels)[0], out / "clusters.png")
     return [*tables, "clusters.png"]
 
 

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from timelike import checks
 from timelike.arrays import Floats
 from timelike.climbing import Fit, climb, draw, fit_k, lifted, walk
+from timelike.courses import TimeCourses
 from timelike.curve_clusters import Choice, CurveClustering, finished, steps
 from timelike.exceptions import DataWarning, InputError
+from timelike.gp import GP
 from timelike.information import information
 from timelike.outlying import outlying, without
 from timelike.schedule import one_thread_below
 from timelike.variational import Clusters, Sample, explained, sample
-
-if TYPE_CHECKING:
-    from timelike.courses import TimeCourses
-    from timelike.gp import GP
 
 MAX_K = 40
 WALKERS = 3000
@@ -80,6 +78,8 @@ def mixture(
     >>> {k: round(v) for k, v in found.evidence.items()}
     {1: 1919, 2: 2176, 3: 2271, 4: 2263}
     """
+    checks.instance(courses, TimeCourses, "courses")
+    checks.instance(gp, GP, "gp")
     _check(courses, k, spread, max_k)
     used = _cleaned(courses, gp) if robust else courses
     with one_thread_below():

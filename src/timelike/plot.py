@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442")
 """Okabe and Ito's colours, which colour-blind readers can tell apart."""
+LIGHT = 6
+"""So many of them are neither black, like the curve drawn over them, nor too pale for thin lines."""
 
 
 def courses(courses: TimeCourses, ax: Axes | None = None, *, color: str = COLORS[0]) -> Axes:
@@ -93,7 +95,7 @@ def clusters(clustering: CurveClustering, axes: list[Axes] | None = None, *, mos
     Courses in none of the clusters have a last panel, if there are any. Of a large cluster `most` courses are drawn.
     """
     labels = [*range(clustering.k), *([-1] if clustering.none.any() else [])]
-    axes = panels(len(labels), columns=3) if axes is None else axes
+    axes = _subplots(len(labels), columns=3) if axes is None else axes
     if len(axes) < len(labels):
         raise InputError(f"{len(labels)} panels need as many Axes, {len(axes)} were given.")
     low, high = clustering.courses.times.min(), clustering.courses.times.max()
@@ -114,7 +116,7 @@ def _same_scale(axes: list[Axes]) -> None:
 
 
 def _members(clustering: CurveClustering, label: int, ax: Any, most: int) -> None:
-    color = COLORS[label % len(COLORS)] if label >= 0 else "0.4"
+    color = COLORS[label % LIGHT] if label >= 0 else "0.4"
     members = np.flatnonzero(clustering.labels == label)
     if len(members):
         shown = members[np.linspace(0, len(members) - 1, min(most, len(members))).astype(int)]
@@ -195,13 +197,18 @@ def save(ax: Axes, path: str | PathLike[str]) -> None:
 
 
 def _axes(ax: Axes | None) -> Any:
-    if ax is not None:
-        return ax
+    return _subplots(1, columns=1)[0] if ax is None else ax
+
+
+def _subplots(count: int, columns: int) -> list[Axes]:
+    """Axes of a figure that pyplot knows, so that notebooks and windows show it."""
     try:
         import matplotlib.pyplot as plt
     except ImportError:
         raise MissingExtraError("figures need matplotlib: pip install 'timelike[plot]'.") from None
-    return plt.subplots(figsize=(6, 3.6), layout="constrained")[1]
+    wide, high = min(columns, count), -(-count // columns)
+    figure = plt.figure(figsize=(6 if count == 1 else 4.5 * wide, 3.6 * high), layout="constrained")
+    return [figure.add_subplot(high, wide, k + 1) for k in range(count)]
 
 
 def _labelled(ax: Any, title: str) -> Axes:

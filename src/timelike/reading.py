@@ -7,6 +7,7 @@ import gzip
 import io
 import re
 import warnings
+import zlib
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -18,9 +19,13 @@ from timelike.arrays import Floats
 from timelike.courses import TimeCourses
 from timelike.exceptions import DataWarning, InputError
 
-MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "-", "."})
+MISSING = frozenset({"", "na", "n/a", "#n/a", "#na", "nan", "null", "none", "-", "."})
 """Cells that mean "not measured", whatever their case."""
 DELIMITERS = "\t,;"
+TIME_WORDS = frozenset(
+    {"time", "times", "t", "hour", "hours", "day", "days", "minute", "minutes", "week", "weeks", "age"}
+)
+"""Names of a first column that holds times, not names: such a table is transposed, or tidy."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +48,14 @@ class Columns:
     error: str | None = None
 
 
-def read(path: str | PathLike[str], columns: Columns | None = None) -> TimeCourses:
+def read(
+    path: str | PathLike[str],
+    *,
+    course: str | None = None,
+    time: str | None = None,
+    value: str | None = None,
+    error: str | None = None,
+) -> TimeCourses:
     r"""Time courses from a text table: .csv, .tsv or .txt, also .gz.
 
     Wide tables have a course a row, its name first and then a column for each time; the header gives the times as
@@ -53,8 +65,8 @@ def read(path: str | PathLike[str], columns: Columns | None = None) -> TimeCours
     Parameters
     ----------
     path
-    columns
-        The columns of a tidy table when they have other names, see :class:`Columns`.
+    course, time, value, error
+        The columns of a tidy table when they have other names. `error` holds standard errors.
 
     Examples
     --------
@@ -65,18 +77,33 @@ def read(path: str | PathLike[str], columns: Columns | None = None) -> TimeCours
     ...     read(table)
     TimeCourses: 2 courses, 2 times (0 to 12), some replicated, 16.7 % missing
     """
+    return understand(path, course=course, time=time, value=value, error=error).courses
+
+
+@dataclass(frozen=True)
+class Understood:
+    """What was made of a file: its courses, and the columns that play no part."""
+
+    courses: TimeCourses
+    unused: tuple[str, ...]
+
+
+def understand(path: str | PathLike[str], **names: str | None) -> Understood:
+    """The courses of a file as :func:`read` gives them, with what else there is to say."""
     table = read_table(Path(path))
-    wanted = columns or Columns()
-    if columns is not None or {wanted.course, wanted.time, wanted.value} <= set(table.header):
-        return _tidy(table, wanted)
-    return _wide(table)
+    columns = _tidy_columns(table, {k: v for k, v in names.items() if v is not None})
+    if columns is None:
+        return _wide(table)
+    used = {columns.course, columns.time, columns.value, columns.error}
+    return Understood(_tidy(table, columns), tuple(c for c in table.header if c not in used))
 
 
-def unused_columns(path: str | PathLike[str]) -> tuple[str, ...]:
-    """Columns of a wide table that are neither the name nor a time, and so play no part."""
-    header = read_table(Path(path)).header
-    _, others = _time_columns(header)
-    return tuple(header[k] for k in others[1:])
+def _tidy_columns(table: Table, given: dict[str, str]) -> Columns | None:
+    """The columns of a tidy table, None for a wide one. The usual names may be written in any case."""
+    usual = {cell.lower(): cell for cell in table.header if cell.lower() in ("course", "time", "value")}
+    if not given and len(usual) < 3:
+        return None
+    return Columns(**({"course": "course", "time": "time", "value": "value"} | usual | given))
 
 
 # -- text ------------------------------------------------------------------------------------------------
@@ -85,30 +112,36 @@ def unused_columns(path: str | PathLike[str]) -> tuple[str, ...]:
 def read_table(path: Path) -> Table:
     """The cells of a text table, with comment lines (#) and empty lines left out."""
     text = _text(path)
-    numbered = [(n, line) for n, line in enumerate(text.splitlines(), 1) if line.strip() and not line.startswith("#")]
-    if len(numbered) < 2:
-        raise InputError(f"{path} has {checks.counted(len(numbered), 'line')}: expected a header and at least one row.")
-    delimiter = max(DELIMITERS, key=numbered[0][1].count)
-    cells = list(csv.reader([line for _, line in numbered], delimiter=delimiter))
-    header = tuple(cell.strip() for cell in cells[0])
+    first = next((line for line in text.splitlines() if line.strip() and not line.startswith("#")), "")
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=max(DELIMITERS, key=first.count))
+    rows, lines = [], []
+    for row in reader:
+        if any(cell.strip() for cell in row) and not row[0].startswith("#"):
+            rows.append(row)
+            lines.append(reader.line_num)
+    if len(rows) < 2:
+        raise InputError(f"{path} has {checks.counted(len(rows), 'line')}: expected a header and at least one row.")
+    header = tuple(cell.strip() for cell in rows[0])
     if len(header) < 2:
-        raise InputError(f"{path}, line {numbered[0][0]}: the header has one column. Separate columns by comma or tab.")
-    for (line, _), row in zip(numbered, cells, strict=True):
+        raise InputError(f"{path}, line {lines[0]}: the header has one column. Separate columns by comma or tab.")
+    for line, row in zip(lines, rows, strict=True):
         if len(row) != len(header):
-            raise InputError(f"{path}, line {line}: {len(row)} cells, but the header has {len(header)} columns.")
-    return Table(path, header, cells[1:], [n for n, _ in numbered[1:]])
+            hint = " Decimal commas? Write decimals with a point." if len(row) == 2 * len(header) - 1 else ""
+            raise InputError(f"{path}, line {line}: {len(row)} cells, but the header has {len(header)} columns.{hint}")
+    return Table(path, header, rows[1:], lines[1:])
 
 
 def _text(path: Path) -> str:
     try:
         data = path.read_bytes()
         data = gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
-        return io.StringIO(data.decode("utf-8-sig"), newline=None).read()
+        return data.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
     except FileNotFoundError:
         raise InputError(f"there is no file {path}.") from None
     except UnicodeDecodeError as problem:
-        raise InputError(f"{path} is not a text table: byte {problem.start} is not UTF-8.") from None
-    except (OSError, EOFError) as problem:
+        hint = "Save it as CSV in UTF-8."
+        raise InputError(f"{path} is not a text table: byte {problem.start} is not UTF-8. {hint}") from None
+    except (OSError, EOFError, zlib.error) as problem:
         raise InputError(f"cannot read {path}: {problem}.") from None
 
 
@@ -128,20 +161,62 @@ def _number(table: Table, row: int, column: int) -> float:
 # -- wide ------------------------------------------------------------------------------------------------
 
 
-def _wide(table: Table) -> TimeCourses:
+def _wide(table: Table) -> Understood:
     times, others = _time_columns(table.header)
-    if len(times) < 1 or not others:
-        raise InputError(
-            f"{table.path}: the header {', '.join(map(repr, table.header[:6]))} has "
-            f"{'no times' if len(times) < 1 else 'no column for names'}. A wide table has a name and then one column "
-            "for each time ('0', '12h'); a tidy one has columns course, time and value (or say which are)."
-        )
-    name = others[0]
+    if not times or not others:
+        raise InputError(f"{table.path}: {_no_wide_table(table.header, bool(times))}")
+    name = others[1] if table.header[others[0]] == "" and len(others) > 1 else others[0]
+    _refuse_two_readings(table, times, [k for k in others if k != name], name)
     columns = list(times)
     values = np.array([[_number(table, row, k) for k in columns] for row in range(len(table.rows))])
     names = [row[name].strip() for row in table.rows]
     kept = _with_values(table, names, values)
-    return _named(table, np.array([times[k] for k in columns]), values[kept], [names[i] for i in kept])
+    courses = _named(table, np.array([times[k] for k in columns]), values[kept], [names[i] for i in kept])
+    return Understood(courses, tuple(table.header[k] for k in others if k != name))
+
+
+def _no_wide_table(header: tuple[str, ...], has_times: bool) -> str:
+    found = ", ".join(map(repr, header[:6]))
+    return (
+        f"the header {found} has {'no column for names' if has_times else 'no times'}. A wide table has a name and "
+        "then one column for each time ('0', '12h'), replicates under the same time again ('0h', '0h'); a tidy one has "
+        "columns course, time and value, or others that you name (course=, time=, value=; --course, --time, --value)."
+    )
+
+
+def _refuse_two_readings(table: Table, times: dict[int, float], others: list[int], name: int) -> None:
+    """Raise where a header could mean two things; warn of numbers that are left out."""
+    if table.header[name].lower() in TIME_WORDS:
+        raise InputError(
+            f"{table.path}: the first column is called {table.header[name]!r}. Is the table transposed? Wide tables have "
+            "a course a row; a tidy one has columns course, time and value, or other names that you give."
+        )
+    numeric = [k for k in others if _is_numeric(table, k)]
+    doubtful = [table.header[k] for k in numeric if any(c.isdigit() for c in table.header[k])]
+    if doubtful:
+        raise InputError(
+            f"{table.path}: {_some(doubtful)} could be times too, but are written unlike "
+            f"{table.header[next(iter(times))]!r}. Write all times alike, replicates under the same time again ('0h', "
+            "'0h'), or remove the columns."
+        )
+    cells = [table.header[k] for k in times]
+    renamed = [c for c in cells if re.fullmatch(r".+\.\d+", c) and c.rpartition(".")[0] in cells]
+    if len(renamed) > 1 and 2 * len(renamed) >= len(cells):
+        raise InputError(
+            f"{table.path}: {_some(renamed)} look like replicates that another program renamed. Give replicates the "
+            "same time again; if they are times of their own, write them with another number of decimals ('0.10')."
+        )
+    if numeric:
+        unused = _some([table.header[k] for k in numeric])
+        warnings.warn(
+            f"{table.path}: columns of numbers that are no times are left out: {unused}.", DataWarning, stacklevel=5
+        )
+
+
+def _is_numeric(table: Table, column: int) -> bool:
+    cells = [row[column].strip() for row in table.rows]
+    known = [cell for cell in cells if cell.lower() not in MISSING]
+    return bool(known) and all(re.fullmatch(r"[-+]?[\d.]+([eE][-+]?\d+)?", cell) for cell in known)
 
 
 def _time_columns(header: tuple[str, ...]) -> tuple[dict[int, float], list[int]]:
@@ -159,8 +234,8 @@ def _time_columns(header: tuple[str, ...]) -> tuple[dict[int, float], list[int]]
 
 
 def _split_time(cell: str) -> tuple[tuple[str, str] | None, float]:
-    """The words before and after the only number in a header, and the number."""
-    match = re.fullmatch(r"(\D*?)([-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)(\D*)", cell)
+    """The words before and after the only number in a header, and the number. A dash after a word is no sign."""
+    match = re.fullmatch(r"(\D*?)((?:(?<![^\s(])[-+])?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)(\D*)", cell)
     if match is None:
         return None, np.nan
     return (match[1].strip(), match[3].strip()), float(match[2])
