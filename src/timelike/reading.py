@@ -188,8 +188,8 @@ def _refuse_two_readings(table: Table, times: dict[int, float], others: list[int
     """Raise where a header could mean two things; warn of numbers that are left out."""
     if table.header[name].lower() in TIME_WORDS:
         raise InputError(
-            f"{table.path}: the first column is called {table.header[name]!r}. Is the table transposed? Wide tables have "
-            "a course a row; a tidy one has columns course, time and value, or other names that you give."
+            f"{table.path}: the first column is called {table.header[name]!r}. Is the table transposed? Wide tables "
+            "have a course a row; tidy ones have columns course, time and value, or other names that you give."
         )
     numeric = [k for k in others if _is_numeric(table, k)]
     doubtful = [table.header[k] for k in numeric if any(c.isdigit() for c in table.header[k])]
