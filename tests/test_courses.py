@@ -346,7 +346,10 @@ def test_tidy_tables_and_matrices_round_trip(data):
     courses = TimeCourses.from_arrays(times, values)
     assert contents(TimeCourses.from_long(courses.to_frame())) == contents(courses)
     assert contents(TimeCourses.from_arrays(*courses.to_matrix())) == contents(courses)
-    expected = [sorted(zip(x, y, strict=True)) for x, y in zip(times, values, strict=True)]
+    expected = [
+        sorted(zip(x, y, strict=True), key=lambda pair: pair[0])  # replicates in the order given
+        for x, y in zip(times, values, strict=True)
+    ]
     assert [list(zip(c.times, c.values, strict=True)) for c in courses] == expected
 
 
@@ -385,3 +388,18 @@ def test_uneven_replicates_are_not_averaged_in_the_summary():
         TimeCourses.from_arrays([0, 0, 2, 4, 4, 4], [[1.0] * 6]).summary()
         == "1 course, 3 times (0 to 4), some replicated"
     )
+
+
+def test_replicates_keep_their_order_through_a_tidy_table():
+    courses = TimeCourses.from_arrays([0, 0, 1, 1], [[2.0, 1.0, 4.0, 3.0]])
+    np.testing.assert_array_equal(TimeCourses.from_long(courses.to_frame()).values, courses.values)
+
+
+def test_a_square_of_times_could_mean_two_things():
+    with pytest.raises(InputError, match="own times"):
+        TimeCourses.from_arrays(np.arange(9.0).reshape(3, 3), np.ones((3, 3)))
+
+
+def test_points_with_two_coordinates_are_counted_as_points():
+    plane = TimeCourses.from_arrays(np.random.default_rng(0).random((12, 2)), np.ones((2, 12)))
+    assert "12 times" in plane.summary()

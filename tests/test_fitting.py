@@ -361,3 +361,13 @@ def test_nothing_to_fit(mean):
     else:
         with pytest.raises(InputError, match="nothing to fit"):
             tl.fit(same, mean=mean)
+
+
+@pytest.mark.parametrize("period", [4.5, 6.0, 7.5, 13.5, 20.0])
+def test_the_period_is_found_wherever_it_is(period):
+    rng = np.random.default_rng(0)
+    t = np.arange(0, 48, 2.0)
+    waves = rng.normal(1, 0.3, (20, 1)) * np.sin(2 * np.pi * (t / period + rng.random((20, 1))))
+    courses = TimeCourses.from_arrays(t, waves + 0.1 * rng.standard_normal(waves.shape))
+    near = quietly(courses, sk.ExpSineSquared(1.0, period, periodicity_bounds=(0.97 * period, 1.03 * period)))
+    assert quietly(courses, "periodic").log_likelihood > near.log_likelihood - 0.01

@@ -485,3 +485,14 @@ def test_points_with_two_coordinates():
     found = mixture(tl.TimeCourses.from_arrays(points, values), tl.GP.se(1.0, 0.7, 0.05))
     assert found.k == 2
     assert found.curve(0, points[:2]).mean.shape == (2,)
+
+
+def test_a_kernel_too_rough_for_curves_at_own_times_is_refused():
+    courses, _ = tl.simulate.own_times(per_group=20)
+    with pytest.raises(tl.InputError, match="too rough"):
+        mixture(courses, tl.GP("matern12", signal_sd=1, noise_sd=0.1), 2)
+
+
+def test_a_refined_model_makes_no_claim_about_its_likelihood():
+    courses, _ = tl.simulate.profiles(per_group=8, seed=1)
+    assert mixture(courses, tl.fit(courses), k=3, refine=True).gp.log_likelihood is None

@@ -179,3 +179,11 @@ def test_a_damaged_gzip(tmp_path):
     (tmp_path / "t.csv.gz").write_bytes(bytes(data))
     with pytest.raises(tl.InputError, match="cannot read"):
         read(tmp_path / "t.csv.gz")
+
+
+def test_errors_survive_the_round_trip(tmp_path):
+    courses, _ = tl.simulate.uneven_errors(per_group=2)
+    courses.to_frame().to_csv(tmp_path / "t.csv", index=False)
+    again = read(tmp_path / "t.csv")
+    np.testing.assert_allclose(again.errors, courses.errors)
+    np.testing.assert_allclose(again.values, courses.values)

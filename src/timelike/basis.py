@@ -38,6 +38,8 @@ class Basis:
         One row for each distinct point, columns in the order of decreasing weight.
     row : (P,)
         For each point that was asked for, its row in `phi`.
+    reached : bool
+        Whether it is as exact as asked for; not if `max_rank` stopped it.
     error : float
         No entry of ``K - phi phi^T`` exceeds it. (The residual of a pivoted Cholesky factor is positive
         semidefinite, so its diagonal bounds all of it.)
@@ -46,6 +48,7 @@ class Basis:
     phi: Floats
     row: Ints
     error: float
+    reached: bool = True
 
     def __getitem__(self, rows: Ints | slice) -> Floats:
         return self.phi[self.row[rows]]
@@ -72,7 +75,7 @@ def basis(covariance: Covariance, points: Floats, noise_variance: float, max_ran
     left, scale, _ = np.linalg.svd(factor, full_matrices=False)
     kept = scale**2 > tolerance
     dropped = float((scale[~kept] ** 2).sum())
-    return Basis((left * scale)[:, kept], row, error + dropped)
+    return Basis((left * scale)[:, kept], row, error + dropped, error <= tolerance)
 
 
 def pivoted_cholesky(

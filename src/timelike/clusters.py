@@ -72,7 +72,8 @@ class Clustering:
 
         frame = pd.DataFrame({"name": list(self.names), "cluster": self.labels})
         if self.probabilities is not None:
-            frame["probability"] = self.probabilities.max(axis=1)
+            none = 1 - self.probabilities.sum(axis=1)
+            frame["probability"] = np.where(self.labels < 0, none, self.probabilities.max(axis=1))
         return frame
 
 

@@ -158,12 +158,12 @@ class TimeCourses:
     @property
     def points(self) -> Floats:
         """Coordinates of all values, (M, d)."""
-        return self.designs.points[self._design_rows]
+        return self.designs.points[self.design_rows]
 
     @property
     def errors(self) -> Floats | None:
         """Known standard errors of all values, or None."""
-        return None if self.designs.errors is None else self.designs.errors[self._design_rows]
+        return None if self.designs.errors is None else self.designs.errors[self.design_rows]
 
     @property
     def grid(self) -> Floats | None:
@@ -197,12 +197,11 @@ class TimeCourses:
         if columns is None:
             each = f"{sizes.min()}" if sizes.min() == sizes.max() else f"{sizes.min()} to {sizes.max()}"
             return f"{checks.counted(len(self), 'course')}, own times ({each} each, {span})"
-        distinct = len(np.unique(columns))
-        replicates = len(columns) / distinct
+        counts = np.unique(columns, axis=0, return_counts=True)[1]
+        distinct, replicates = len(counts), len(columns) / len(counts)
         text = f"{checks.counted(len(self), 'course')}, {checks.counted(distinct, 'time')} ({span})"
         if replicates > 1:
-            even = len(set(np.unique(columns, return_counts=True)[1])) == 1
-            text += f" x {replicates:g} replicates" if even else ", some replicated"
+            text += f" x {replicates:g} replicates" if len(set(counts)) == 1 else ", some replicated"
         missing = 1 - len(self.values) / (len(self) * len(columns))
         return text + (f", {100 * missing:.3g} % missing" if missing > 0 else "")
 
@@ -334,7 +333,8 @@ class TimeCourses:
         return {name: i for i, name in enumerate(self.names)}
 
     @cached_property
-    def _design_rows(self) -> Ints:
+    def design_rows(self) -> Ints:
+        """For each value, the row of its point in the designs, (M,)."""
         return ranges(self.designs.starts[:-1][self.design_of], self.sizes)
 
     @cached_property
@@ -384,6 +384,11 @@ def _is_ragged(times: Any) -> bool:
 def _from_grid(times: Any, values: Any, names: Iterable[object] | None, errors: Any) -> TimeCourses:
     points = checks.as_points(checks.numbers(times, "times"))
     matrix = np.atleast_2d(checks.numbers(values, "values", names))
+    if points.shape == matrix.shape and len(points) > 1:
+        raise InputError(
+            f"times and values both have shape {matrix.shape}. Are these each course's own times? Give them as lists "
+            "of arrays, list(times) and list(values)."
+        )
     if matrix.ndim != 2 or matrix.shape[1] != len(points):
         raise InputError(
             f"values have shape {np.shape(values)}, but there are {len(points)} times: expected (courses, "
@@ -480,8 +485,7 @@ def _from_flat(
             f"the error of course {names[owner[at]]!r} at time {checks.time(points[at])} is {errors[at]}: expected a "
             "standard error, zero or more."
         )
-    keys = [values] if errors is None else [values, errors]
-    order = np.lexsort((*keys, *points.T[::-1], owner))
+    order = np.lexsort((*points.T[::-1], owner))  # replicates keep the order in which they came
     points, errors = points[order], None if errors is None else errors[order]
     designs, design_of = distinct(Designs(points, errors, offsets(lengths)))
     return TimeCourses(names, designs, design_of, frozen(values[order]))

@@ -106,7 +106,7 @@ class CurveClustering(Clustering):
         return np.where(self.none, 1 - self.probabilities.sum(axis=1), own)
 
     def to_frame(self) -> pd.DataFrame:
-        """Table with columns name, cluster (-1: none), confidence, nearest."""
+        """Table with columns name, cluster (-1: none), probability (of that) and nearest (the likeliest cluster)."""
         import pandas as pd
 
         columns = {"name": list(self.names), "cluster": self.labels, "probability": self.confidence}
@@ -145,6 +145,8 @@ class CurveClustering(Clustering):
 
     def predict(self, new_courses: TimeCourses) -> Clustering:
         """The clusters that new courses belong to, -1 for "none of these". Their times need not have occurred before.
+
+        New courses are taken as they are: a single wild value can put one into "none".
 
         Examples
         --------

@@ -13,7 +13,7 @@ from timelike.climbing import Fit, best_spread, one_hot
 from timelike.clusters import cut_tree
 from timelike.curve_clusters import Choice, CurveClustering, Step, numbered_by_peak
 from timelike.exceptions import InputError
-from timelike.information import information
+from timelike.information import information_of_sets
 from timelike.schedule import one_thread_below
 from timelike.variational import Sample, State, sample
 
@@ -68,7 +68,7 @@ def evidence_linkage(
     """
     _check(courses, k, spread)
     with one_thread_below():
-        data = sample(courses, gp, information(courses, gp))
+        data = sample(courses, gp, information_of_sets(courses, gp))
         tree, tau = _learned(data, k) if spread is None else (_Tree(data.at(spread)), float(spread))
         number = int(k or tree.best)
         choice = Choice(Fit(tree.certain(number), tau, tree.totals[number - 1]), tree.path(tau))

@@ -27,7 +27,7 @@ NOISE_STARTS = (0.003, 0.1, 1.0)
 """Starting values of noise variance / signal variance."""
 RATIO = (1e-12, 1e8)
 """Bounds of noise variance / signal variance."""
-FINALISTS = 3
+FINALISTS = 4
 """So many of the starting points are followed to their optimum."""
 SAMPLE_COST = 20_000_000
 """Beyond so many multiplications a likelihood, the search begins on a sample of the courses."""
@@ -140,8 +140,13 @@ class Objective:
 
 def _optimise(objective: Objective, starts: Floats, search: _Search) -> _Optimum:
     """The best optimum reached from the most likely of the starting points."""
-    ranked = sorted(starts, key=lambda start: -objective(start).value)[:FINALISTS]
-    found = [_climb(objective, start, search) for start in ranked]
+    best: dict[bytes, tuple[float, Floats]] = {}  # the best split into signal and noise for each place of the kernel
+    for start in starts:
+        key, value = start[:-2].tobytes(), objective(start).value
+        if key not in best or value > best[key][0]:
+            best[key] = value, start
+    ranked = sorted(best.values(), key=lambda found: -found[0])[:FINALISTS]
+    found = [_climb(objective, start, search) for _, start in ranked]
     return max(found, key=lambda optimum: optimum.score.value)
 
 
@@ -302,10 +307,16 @@ def _short_length_scale(search: _Search, place: Floats) -> list[str]:
     gap = search.extent.gap
     return [
         f"the length scale ({np.exp(place[k]):.3g}) is below the gap between neighbouring times ({gap:.3g}): "
-        "neighbouring times tell little about each other, and the order of times hardly matters for the similarity."
+        + _loosely(np.exp(place[k]) / gap)
         for k, name in enumerate(search.space.names)
         if search.space.in_time[k] and name.endswith("length_scale") and place[k] < np.log(gap) - 1e-9
     ]
+
+
+def _loosely(ratio: float) -> str:
+    if ratio > 0.5:
+        return "neighbouring times are only loosely linked."
+    return "neighbouring times tell almost nothing about each other, and their order hardly matters."
 
 
 def _indistinct(search: _Search, best: _Optimum) -> list[str]:

@@ -19,12 +19,15 @@ from timelike.courses import TimeCourses
 from timelike.exceptions import InputError
 from timelike.files import atomic_write
 from timelike.information import noise_variances, on_basis
+from timelike.schedule import one_thread_below
 
 if TYPE_CHECKING:
     from sklearn.gaussian_process.kernels import Kernel
 
 
 FORMAT = "timelike model 1"
+DENSE_POINTS = 1500
+"""Up to so many values a curve is computed from one matrix over all of them, beyond from their information."""
 
 
 class Curve(NamedTuple):
@@ -133,7 +136,8 @@ class GP:
         checks.instance(courses, TimeCourses, "courses")
         tiny = np.finfo(float).tiny  # a noise of zero is allowed where every value has an error of its own
         variances = np.log([self.signal_sd, max(self.noise_sd, tiny)]) * 2
-        return Likelihood(courses, self.kernel, self.mean).at(self.kernel, *variances).value
+        with one_thread_below():
+            return Likelihood(courses, self.kernel, self.mean).at(self.kernel, *variances).value
 
     def posterior(self, courses: TimeCourses, times: ArrayLike) -> Curve:
         """Mean and standard deviation, at `times`, of one curve shared by all the courses that are given.
@@ -146,6 +150,8 @@ class GP:
         known = courses.designs.points
         if asked.shape[1] != known.shape[1]:
             raise InputError(f"times have {asked.shape[1]} coordinates, the courses' points {known.shape[1]}.")
+        if len(courses.values) <= DENSE_POINTS:
+            return self._posterior_of_few(courses, asked)
         phi = basis(self.covariance, np.concatenate([known, asked]), float(noise_variances(courses, self).min()))
         A, b = on_basis(courses, self, phi).total()
         features = phi[slice(len(known), None)]
@@ -153,6 +159,18 @@ class GP:
         spread = np.linalg.solve(lower, features.T)
         mean = self.mean + features @ np.linalg.solve(A + np.eye(len(b)), b)
         return Curve(mean, np.sqrt((spread**2).sum(axis=0)))
+
+    def _posterior_of_few(self, courses: TimeCourses, asked: Floats) -> Curve:
+        """The textbook formula, for any kernel: one matrix with a row for each value."""
+        noise = noise_variances(courses, self)[courses.design_rows]
+        try:
+            lower = np.linalg.cholesky(self.covariance(courses.points) + np.diag(noise))
+        except np.linalg.LinAlgError:
+            raise InputError("the kernel is not positive definite at these times, or the noise is too small.") from None
+        shared = np.linalg.solve(lower, self.covariance(courses.points, asked))
+        mean = self.mean + shared.T @ np.linalg.solve(lower, courses.values - self.mean)
+        left = self.covariance.diag(asked) - (shared**2).sum(axis=0)
+        return Curve(mean, np.sqrt(np.maximum(left, 0)))
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the model as JSON: plain text, readable by people and by :meth:`load`."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
+import warnings
 from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
@@ -15,7 +16,7 @@ from timelike.clusters import Clustering, hierarchical, spectral
 from timelike.courses import TimeCourses
 from timelike.curve_clusters import CurveClustering
 from timelike.evidence_tree import evidence_linkage
-from timelike.exceptions import InputError
+from timelike.exceptions import DataWarning, InputError, MissingExtraError
 from timelike.files import atomic_path, atomic_write
 from timelike.gp import GP
 from timelike.mixtures import mixture
@@ -73,9 +74,18 @@ def _write_curves(out: Path, clustering: CurveClustering) -> list[str]:
     for name, table in tables.items():
         with atomic_path(out / name) as temporary:
             table.to_csv(temporary, index=False)
-    panels = plot.panels(clustering.k + int(clustering.none.any()), columns=3)
+    return [*tables, *_draw(out, clustering)]
+
+
+def _draw(out: Path, clustering: CurveClustering) -> list[str]:
+    """Draw the clusters, or say why not: tables must not be lost for want of a picture."""
+    try:
+        panels = plot.panels(clustering.k + int(clustering.none.any()), columns=3)
+    except MissingExtraError as problem:
+        warnings.warn(str(problem), DataWarning, stacklevel=2)
+        return []
     plot.save(plot.clusters(clustering, panels)[0], out / "clusters.png")
-    return [*tables, "clusters.png"]
+    return ["clusters.png"]
 
 
 def checksum(path: Path) -> str:

@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from timelike.gp import GP
 
 
+MAX_RANK = 96
+"""A basis with more functions than this is not small."""
+
+
 @dataclass(frozen=True, eq=False)
 class Information:
     """Information of many courses.
@@ -74,13 +78,27 @@ def information(courses: TimeCourses, gp: GP, max_rank: int | None = None) -> In
     >>> import timelike as tl
     >>> courses, _ = tl.simulate.profiles(seed=1)
     >>> gp = tl.GP.se(length_scale=0.9, signal_sd=0.7, noise_sd=0.08)
-    >>> both = information(courses[:2], gp).total()
-    >>> first, second = (information(courses, gp).b[i] for i in (0, 1))
-    >>> len(first) == len(second)
-    True
+    >>> found = information(courses, gp)
+    >>> found.A.shape, found.b.shape      # one grid, 150 courses, 9 basis functions
+    ((1, 9, 9), (150, 9))
     """
-    variances = noise_variances(courses, gp)
-    phi = basis(gp.covariance, courses.designs.points, float(variances.min()), max_rank)
+    return on_basis(courses, gp, basis_for(courses, gp, max_rank))
+
+
+def basis_for(courses: TimeCourses, gp: GP, max_rank: int | None = None) -> Basis:
+    """The basis of the points of all designs, as exact as the noise demands."""
+    least = float(noise_variances(courses, gp).min())
+    return basis(gp.covariance, courses.designs.points, least, max_rank)
+
+
+def information_of_sets(courses: TimeCourses, gp: GP) -> Information:
+    """The information of courses that are to be summed into sets; an error where the kernel is too rough for that."""
+    phi = basis_for(courses, gp, None if len(courses.designs) == 1 else MAX_RANK)
+    if not phi.reached:
+        raise InputError(
+            f"the kernel is too rough for curves at so many different times: more than {MAX_RANK} basis functions. "
+            "Take a smoother kernel ('se'), or cluster the similarities (spectral, hierarchical)."
+        )
     return on_basis(courses, gp, phi)
 
 

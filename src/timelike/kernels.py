@@ -65,6 +65,8 @@ def resolve(kernel: str | Kernel) -> Kernel:
         return getattr(sk, name)(**fixed)
     if not isinstance(kernel, sk.Kernel):
         raise InputError(f"a kernel is a name ({', '.join(NAMED)}) or a scikit-learn kernel, not {kernel!r}.")
+    if isinstance(kernel, sk.CompoundKernel):
+        raise InputError("a CompoundKernel is several kernels in one object: give one kernel, for instance their sum.")
     if any(isinstance(leaf, sk.WhiteKernel) for leaf in _leaves(kernel).values()):
         raise InputError("the kernel describes the curve; leave WhiteKernel out, timelike adds its own noise.")
     _check_parameters(kernel)
@@ -159,6 +161,8 @@ class SearchSpace:
 
 
 STARTS = 6
+MOST_PERIODS = 160
+"""Starting periods, at most. The likelihood has a narrow peak at each period that could be the right one."""
 
 
 def search_space(kernel: Kernel, extent: Extent) -> SearchSpace:
@@ -186,7 +190,8 @@ def search_space(kernel: Kernel, extent: Extent) -> SearchSpace:
             low.append(np.log(bounds[0]))
             high.append(np.log(bounds[1]))
             columns.append(_ladder(in_time, short, extent, shift=len(columns)))
-    starts = np.column_stack(columns) if columns else np.zeros((1, 0))
+    longest = max((len(column) for column in columns), default=1)
+    starts = np.column_stack([np.resize(c, longest) for c in columns]) if columns else np.zeros((1, 0))
     starts = np.clip(starts, low, high) if columns else starts
     return SearchSpace(
         tuple(names), tuple(given), tuple(timed), np.array(low), np.array(high), np.unique(starts, axis=0)
@@ -207,9 +212,17 @@ def _ladder(in_time: bool, short: str, extent: Extent, shift: int) -> Floats:
         return np.zeros(STARTS)
     if short == "sigma_0":
         return np.full(STARTS, np.log(extent.span))
-    low = 2 * extent.gap if short == "periodicity" else extent.gap
-    ladder = np.linspace(np.log(low), np.log(max(extent.span, low)), STARTS)
+    if short == "periodicity":
+        return _periods(extent)
+    ladder = np.linspace(np.log(extent.gap), np.log(extent.span), STARTS)
     return np.roll(ladder, -shift * STARTS // 2)
+
+
+def _periods(extent: Extent) -> Floats:
+    """Logarithms of periods from twice the gap to the span, evenly spaced in frequency: none lies between two peaks."""
+    highest, lowest = 1 / (2 * extent.gap), 1 / max(extent.span, 2 * extent.gap)
+    count = int(np.clip(4 * extent.span * (highest - lowest), STARTS, MOST_PERIODS))
+    return -np.log(np.linspace(lowest, highest, count))
 
 
 def _leaves(kernel: Kernel) -> dict[str, Kernel]:

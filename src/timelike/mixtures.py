@@ -14,7 +14,7 @@ from timelike.courses import TimeCourses
 from timelike.curve_clusters import Choice, CurveClustering, finished, steps
 from timelike.exceptions import DataWarning, InputError
 from timelike.gp import GP
-from timelike.information import information
+from timelike.information import information_of_sets
 from timelike.outlying import outlying, without
 from timelike.schedule import one_thread_below
 from timelike.variational import Clusters, Sample, explained, sample
@@ -83,7 +83,7 @@ def mixture(
     _check(courses, k, spread, max_k)
     used = _cleaned(courses, gp) if robust else courses
     with one_thread_below():
-        data = sample(used, gp, information(used, gp))
+        data = sample(used, gp, information_of_sets(used, gp))
         choice = _choice(data, k, spread, max_k, seed)
         if refine:
             gp, data, better = refined(used, gp, data, choice.fit, spread)
@@ -205,7 +205,7 @@ def refined(courses: TimeCourses, gp: GP, data: Sample, fit: Fit, spread: float 
     """The model, its information and the fit after hyperparameters and responsibilities took turns while it paid."""
     for _ in range(3):
         better = _maximised(courses, gp, fit)
-        again = sample(courses, better, information(courses, better))
+        again = sample(courses, better, information_of_sets(courses, better))
         climbed = climb(again, fit.r, spread)
         if climbed.bound - fit.bound < 0.1:
             break
@@ -222,11 +222,12 @@ def _maximised(courses: TimeCourses, gp: GP, fit: Fit) -> GP:
 
     def model(theta: Floats) -> GP:
         kernel = gp.kernel.clone_with_theta(theta[:-2])
-        return replace(gp, kernel=kernel, signal_sd=float(np.exp(theta[-2])), noise_sd=float(np.exp(theta[-1])))
+        signal_sd, noise_sd = np.exp(theta[-2:])
+        return GP(kernel, signal_sd, noise_sd, gp.mean)
 
     def loss(theta: Floats) -> float:
         better = model(theta)
-        state = sample(few, better, information(few, better)).at(fit.spread)
+        state = sample(few, better, information_of_sets(few, better)).at(fit.spread)
         return -explained(state, Clusters.of(state, r), r)
 
     start = np.append(gp.kernel.theta, np.log([gp.signal_sd, max(gp.noise_sd, 1e-12)]))

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from timelike import engines
 from timelike.arrays import Floats, Ints
-from timelike.basis import RELATIVE_ERROR
 from timelike.engines import eliminate, engine, precise_engine
-from timelike.information import Information, information, log_det_plus_identity, noise_variances
+from timelike.information import MAX_RANK, Information, basis_for, information, log_det_plus_identity, on_basis
 
 if TYPE_CHECKING:
     from timelike.courses import TimeCourses
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
 FEW = 80
 """Designs are few when a design has, on average, at least so many courses."""
-MAX_RANK = 96
-"""A basis with more functions than this is not small; the exact dense pair is used instead."""
 PRECISE_ABOVE = 1e5
 """Where terms that nearly cancel are larger than this, a route takes the form in which they do not occur."""
 
@@ -66,11 +64,8 @@ def route(courses: TimeCourses, gp: GP) -> Route:
     """
     if len(courses) >= FEW * len(courses.designs) or len(courses.designs) == 1:
         return _grid_route(information(courses, gp))
-    found = information(courses, gp, MAX_RANK)
-    allowed = 10 * RELATIVE_ERROR * max(float(noise_variances(courses, gp).min()), 1e-3 * gp.signal_sd**2)
-    if found.error <= allowed and found.rank <= 2 * courses.sizes.mean() + 4:
-        return InformationRoute.of(found)
-    return DenseRoute.of(courses, gp)
+    phi = basis_for(courses, gp, MAX_RANK if engines.name() == "numba" else MAX_RANK // 2)
+    return InformationRoute.of(on_basis(courses, gp, phi)) if phi.reached else DenseRoute.of(courses, gp)
 
 
 # -- one design --------------------------------------------------------------------------------------------------

@@ -100,8 +100,8 @@ def understand(path: str | PathLike[str], **names: str | None) -> Understood:
 
 def _tidy_columns(table: Table, given: dict[str, str]) -> Columns | None:
     """The columns of a tidy table, None for a wide one. The usual names may be written in any case."""
-    usual = {cell.lower(): cell for cell in table.header if cell.lower() in ("course", "time", "value")}
-    if not given and len(usual) < 3:
+    usual = {c.lower(): c for c in table.header if c.lower() in ("course", "time", "value", "error")}
+    if not given and len(usual.keys() - {"error"}) < 3:
         return None
     return Columns(**({"course": "course", "time": "time", "value": "value"} | usual | given))
 
@@ -243,8 +243,8 @@ def _split_time(cell: str) -> tuple[tuple[str, str] | None, float]:
 
 def _with_values(table: Table, names: list[str], values: Floats) -> list[int]:
     """Rows with at least one value; the others are named in a warning."""
-    kept = np.flatnonzero(~np.isnan(values).all(axis=1))
-    empty = [names[i] for i in range(len(names)) if i not in set(kept)]
+    missing = np.isnan(values).all(axis=1)
+    kept, empty = np.flatnonzero(~missing), [names[i] for i in np.flatnonzero(missing)]
     if empty:
         warnings.warn(
             f"{table.path}: left out {checks.counted(len(empty), 'course')} without any value: {_some(empty)}.",
