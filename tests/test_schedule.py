@@ -39,7 +39,9 @@ def test_every_tile_is_worked_on_once(threads):
 
 def test_threads_are_used():
     barrier = threading.Barrier(2, timeout=5)  # passes only when two tiles are under way at once
-    schedule.run(lambda _: barrier.wait(), schedule.all_tiles(2, 1, size=1), 2, "test")
+    arrived = []
+    schedule.run(lambda _: arrived.append(barrier.wait()), schedule.all_tiles(2, 1, size=1), 2, "test")
+    assert sorted(arrived) == [0, 1]
 
 
 def test_one_thread_is_this_thread():

@@ -7,25 +7,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from timelike import ontology
 from timelike.enriching import enrichment
 from timelike.exceptions import InputError
 from timelike.files import atomic_path
 from timelike.homogeneity import Weights, bhi
+from timelike.ontology import Ontology
 from timelike.reading import read_table
 
 
 def run(
-    clusters: Path,
-    table: Path | None,
-    *,
-    obo: Path,
-    gaf: Path,
-    aspect: str,
-    drop: tuple[str, ...],
-    weights: Weights,
-    permutations: int,
-    seed: int,
+    clusters: Path, table: Path | None, found: Ontology, *, weights: Weights, permutations: int, seed: int
 ) -> Iterator[str]:
     """Lines about the homogeneity of the clusters in a table with columns name and cluster.
 
@@ -33,7 +24,6 @@ def run(
     first: compared with itself it would be no evidence.
     """
     genes, labels = read_clusters(clusters)
-    found = ontology.read(obo, gaf, aspect, drop)
     yield str(found.reading)
     yield str(found.mapped(genes))
     result = bhi(labels, found.similarity(genes), permutations, seed, weights=weights)

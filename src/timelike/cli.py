@@ -190,13 +190,23 @@ def explain(
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option("--enrichment", type=FILE, help="Also write the terms that each cluster is enriched for (.csv).")
 @click.option("--force", is_flag=True, help="Overwrite the table of terms.")
-def bhi(file: Path, enrichment: Path | None, force: bool, **settings: Any) -> None:
+def bhi(
+    file: Path,
+    enrichment: Path | None,
+    force: bool,
+    obo: Path,
+    gaf: Path,
+    aspect: str,
+    drop: tuple[str, ...],
+    **how: Any,
+) -> None:
     """Biological homogeneity of the clusters in FILE, a table with columns name and cluster (-1: in none)."""
     from timelike.annotating import run
+    from timelike.ontology import read
 
     if enrichment is not None:
         _may_write(enrichment, force)
-    for line in run(file, enrichment, **settings):
+    for line in run(file, enrichment, read(obo, gaf, aspect, drop), **how):
         click.echo(line)
 
 
