@@ -277,7 +277,7 @@ def figures(_seeds: int) -> str:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", tl.DataWarning)
         found = mixture(courses, tl.fit(courses))
-    tl.plot.save(tl.plot.clusters(found)[0], RESULTS / "clusters_yeast.png")
+    tl.plot.save(tl.plot.cluster_panels(found)[0], RESULTS / "clusters_yeast.png")
     tl.plot.save(tl.plot.bound(found, tl.plot.panels(1)[0]), RESULTS / "clusters_yeast_bound.png")
     profiles, _ = tl.simulate.profiles(0.08, seed=0)
     tree = evidence_linkage(profiles, tl.fit(profiles))

@@ -30,7 +30,7 @@ def close():
 
 def test_a_panel_for_each_cluster_and_for_none(fitted):
     _, _, found = fitted
-    axes = plot.clusters(found)
+    axes = plot.cluster_panels(found)
     sizes = found.sizes
     expected = [f"cluster {k}: {sizes[k]}" for k in range(found.k)] + [f"none of these: {found.none.sum()}"]
     assert found.none.sum() >= 1
@@ -40,7 +40,7 @@ def test_a_panel_for_each_cluster_and_for_none(fitted):
 
 def test_the_curve_and_its_band(fitted):
     _, _, found = fitted
-    ax = plot.clusters(found)[0]
+    ax = plot.cluster_panels(found)[0]
     line = ax.lines[-1]
     curve = found.curve(0, line.get_xdata())
     np.testing.assert_allclose(line.get_ydata(), curve.mean)
@@ -50,10 +50,10 @@ def test_the_curve_and_its_band(fitted):
 
 def test_large_clusters_are_thinned(fitted):
     _, _, found = fitted
-    ax = plot.clusters(found, most=5)[0]
+    ax = plot.cluster_panels(found, most=5)[0]
     assert len(ax.lines) == 6
     with pytest.raises(tl.InputError, match="panels need as many Axes"):
-        plot.clusters(found, plot.panels(1))
+        plot.cluster_panels(found, plot.panels(1))
 
 
 def test_bound_marks_the_chosen_number(fitted):
@@ -83,3 +83,13 @@ def test_dendrogram_has_the_colours_of_the_clusters(fitted, tmp_path):
     assert plot.dendrogram(hierarchical(tl.similarity(courses, gp), 3)).get_ylabel() == "distance"
     with pytest.raises(tl.InputError, match="no tree of merges"):
         plot.dendrogram(fitted[2])
+
+
+def test_clusters_in_one_figure_and_on_one_axes():
+    courses, _ = tl.simulate.profiles(seed=1)
+    found = tl.mixture(courses, tl.fit(courses), k=3)
+    first = tl.plot.clusters(found)
+    assert len(first.figure.axes) == 3
+    ax = tl.plot.panels(1)[0]
+    assert tl.plot.clusters(found, ax) is ax
+    assert [t.get_text() for t in ax.get_legend().get_texts()] == ["cluster 0", "cluster 1", "cluster 2"]

@@ -84,7 +84,7 @@ def _draw(out: Path, clustering: CurveClustering) -> list[str]:
     except MissingExtraError as problem:
         warnings.warn(str(problem), DataWarning, stacklevel=2)
         return []
-    plot.save(plot.clusters(clustering, panels)[0], out / "clusters.png")
+    plot.save(plot.cluster_panels(clustering, panels)[0], out / "clusters.png")
     return ["clusters.png"]
 
 

@@ -88,7 +88,24 @@ def heatmap(similarity: Similarity, ax: Axes | None = None, *, order: Ints | Non
     return ax
 
 
-def clusters(clustering: CurveClustering, axes: list[Axes] | None = None, *, most: int = 200) -> list[Axes]:
+def clusters(clustering: CurveClustering, ax: Axes | None = None, *, most: int = 200) -> Axes:
+    """A figure with a panel for each cluster, see :func:`cluster_panels`; or, on given Axes, all clusters together.
+
+    Returns the first panel; ``ax.figure.axes`` has all of them.
+    """
+    if ax is None:
+        return cluster_panels(clustering, most=most)[0]
+    at = np.linspace(clustering.courses.times.min(), clustering.courses.times.max(), 100)
+    for label in range(clustering.k):
+        _members(clustering, label, ax, most)
+        ax.plot(
+            at, clustering.curve(label, at).mean, color=COLORS[label % LIGHT], linewidth=3, label=f"cluster {label}"
+        )
+    ax.legend(frameon=False)
+    return _labelled(ax, f"{clustering.k} clusters")
+
+
+def cluster_panels(clustering: CurveClustering, axes: list[Axes] | None = None, *, most: int = 200) -> list[Axes]:
     """A panel for each cluster: its courses as thin lines, its curve, and a band in which its courses' curves lie.
 
     The band is two standard deviations of a course's curve: what is unknown of the cluster's curve, and the spread.
