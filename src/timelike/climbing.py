@@ -117,13 +117,11 @@ def one_hot(labels: Ints, k: int) -> Floats:
 
 def spread_out(state: State, clusters: Clusters) -> Floats:
     """Responsibilities for given clusters, as if every course belonged to one."""
-    rho = scores(state, clusters)
-    rho[:, -1] = -np.inf
-    return soften_certain(rho)
+    return soften_certain(scores(state, clusters))
 
 
 def soften_certain(rho: Floats) -> Floats:
-    """Responsibilities from their logarithms where the last column is impossible."""
+    """Responsibilities from their logarithms, the last column ("none") taken as impossible."""
     r = np.zeros_like(rho)
     r[:, :-1], _ = soften(rho[:, :-1])
     return r

@@ -60,7 +60,7 @@ class Information:
         precision = self.A + np.eye(self.rank)
         if len(self.A) == 1:
             return np.linalg.solve(precision[0], self.b.T).T
-        for rows in _chunks(len(self.b), self.rank**2):
+        for rows in chunks(len(self.b), self.rank**2):
             means[rows] = np.linalg.solve(precision[self.design_of[rows]], self.b[rows, :, None])[:, :, 0]
         return means
 
@@ -70,7 +70,7 @@ class Information:
         return np.tensordot(counts, self.A, axes=1), self.b.sum(axis=0)
 
 
-def information(courses: TimeCourses, gp: GP, max_rank: int | None = None) -> Information:
+def information(courses: TimeCourses, gp: GP) -> Information:
     """What each course says about its curve under `gp`.
 
     Examples
@@ -82,7 +82,7 @@ def information(courses: TimeCourses, gp: GP, max_rank: int | None = None) -> In
     >>> found.A.shape, found.b.shape      # one grid, 150 courses, 9 basis functions
     ((1, 9, 9), (150, 9))
     """
-    return on_basis(courses, gp, basis_for(courses, gp, max_rank))
+    return on_basis(courses, gp, basis_for(courses, gp))
 
 
 def basis_for(courses: TimeCourses, gp: GP, max_rank: int | None = None) -> Basis:
@@ -124,7 +124,7 @@ def _project(courses: TimeCourses, members: Ints, designs: Ints, weighted: Float
         return values @ weighted[0]
     local = np.searchsorted(designs, courses.design_of[members])
     projected = [
-        (values[rows, None, :] @ weighted[local[rows]])[:, 0] for rows in _chunks(len(members), weighted[0].size)
+        (values[rows, None, :] @ weighted[local[rows]])[:, 0] for rows in chunks(len(members), weighted[0].size)
     ]
     return np.concatenate(projected)
 
@@ -159,7 +159,7 @@ def log_det_plus_identity(A: Floats) -> Floats:
     return np.log1p(np.maximum(np.linalg.eigvalsh(A), 0)).sum(-1)
 
 
-def _chunks(count: int, width: int, budget: int = 4_000_000) -> list[slice]:
+def chunks(count: int, width: int, budget: int = 4_000_000) -> list[slice]:
     """Slices of ``range(count)`` that hold about `budget` numbers each at `width` numbers an element."""
     step = max(1, budget // max(width, 1))
     return [slice(i, min(i + step, count)) for i in range(0, count, step)]

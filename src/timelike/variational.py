@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from timelike.arrays import Floats, Ints
-from timelike.information import Information, evidence, log_det_plus_identity
+from timelike.information import Information, chunks, evidence, log_det_plus_identity
 
 if TYPE_CHECKING:
     from timelike.courses import TimeCourses
@@ -33,8 +33,6 @@ NONE = 0.01
 """Share of the courses that is expected to belong to no cluster."""
 NEGLIGIBLE = 1e-8
 """Directions in which all courses together tell less than this, against 1 of the prior, are left out."""
-CHUNK = 4_000_000
-"""Numbers in an array of matrices, one a course, that is made at once."""
 
 
 # -- what the courses say, for any spread ----------------------------------------------------------------------
@@ -175,12 +173,6 @@ def alone(courses: TimeCourses, gp: GP) -> Floats:
     variances = gp.noise_sd**2 + (0.0 if courses.errors is None else courses.errors**2)
     terms = (courses.values - gp.mean) ** 2 / variances + np.log(2 * np.pi * variances)
     return -np.add.reduceat(terms, courses.starts[:-1]) / 2
-
-
-def chunks(count: int, width: int) -> list[slice]:
-    """Slices of ``range(count)`` that hold a bounded number of numbers at `width` numbers an element."""
-    step = max(1, CHUNK // max(width, 1))
-    return [slice(i, min(i + step, count)) for i in range(0, count, step)]
 
 
 # -- clusters as sums --------------------------------------------------------------------------------------------
