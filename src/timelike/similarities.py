@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import partial
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from timelike import checks, schedule
+from timelike import on_disk, schedule, showing, stores
 from timelike.arrays import Floats
 from timelike.courses import TimeCourses
 from timelike.exceptions import InputError
+from timelike.fingerprints import fingerprint
 from timelike.gp import GP
-from timelike.pairs import Route, route
+from timelike.on_disk import Run
+from timelike.stores import Labels
+from timelike.tiling import Job, job_of, mirror
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,7 +32,8 @@ class Similarity:
     ----------
     values : (N, M)
         ``values[i, j]`` is the log likelihood ratio s of course i and course j. When the courses are compared
-        among themselves it is symmetric, and the diagonal is s(i, i), which is not zero.
+        among themselves it is symmetric, and the diagonal is s(i, i), which is not zero. On disk it is a memory map
+        or a Zarr array: take slices of it; :meth:`to_frame` and :meth:`dissimilarity` load all of it.
     names : tuple of str
         Courses of the rows.
     others : tuple of str or None
@@ -40,15 +47,39 @@ class Similarity:
     others: tuple[str, ...] | None = None
     route: str = ""
 
+    @classmethod
+    def open(cls, path: str | PathLike[str]) -> Similarity:
+        """The similarities in a file that ``similarity(..., out=path)`` wrote; values are read when looked at.
+
+        Examples
+        --------
+        >>> import tempfile, timelike as tl
+        >>> courses, _ = tl.simulate.profiles(seed=1)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     written = tl.similarity(courses, tl.GP.se(0.9, 0.7, 0.08), out=f"{folder}/S.npy")
+        ...     S = tl.Similarity.open(f"{folder}/S.npy")
+        ...     S, S.names[:2], float(S.values[0, 1].round(2))
+        (Similarity: 150 x 150 log likelihood ratios, ('A01', 'A02'), 6.91)
+        """
+        return cls._of(*stores.open_matrix(Path(path)))
+
+    @classmethod
+    def _of(cls, values: Any, labels: Labels) -> Similarity:
+        others = labels["others"]
+        return cls(values, tuple(labels["names"]), None if others is None else tuple(others), labels["route"])
+
     def __repr__(self) -> str:
         return f"Similarity: {self.values.shape[0]:,} x {self.values.shape[1]:,} log likelihood ratios"
+
+    def _repr_html_(self) -> str:
+        return showing.similarity(self)
 
     def to_frame(self) -> pd.DataFrame:
         """The values with names on rows and columns."""
         import pandas as pd
 
         columns = self.names if self.others is None else self.others
-        return pd.DataFrame(self.values, index=list(self.names), columns=list(columns))
+        return pd.DataFrame(np.asarray(self.values), index=list(self.names), columns=list(columns))
 
     def dissimilarity(self) -> Floats:
         """The paper's dissimilarity, ``1 + max(S) - S`` with a zero diagonal.
@@ -57,13 +88,21 @@ class Similarity:
         """
         if self.others is not None:
             raise InputError("a dissimilarity needs all courses against themselves, not against others.")
-        values = 1 + self.values.max() - self.values
+        values = np.array(self.values)  # a copy in memory, also of what is on the disk
+        np.subtract(1 + values.max(), values, out=values)
         np.fill_diagonal(values, 0)
         return values
 
 
 def similarity(
-    courses: TimeCourses, gp: GP, others: TimeCourses | None = None, *, threads: int | None = None
+    courses: TimeCourses,
+    gp: GP,
+    others: TimeCourses | None = None,
+    *,
+    threads: int | None = None,
+    out: str | PathLike[str] | None = None,
+    resume: bool = False,
+    client: Any = None,
 ) -> Similarity:
     """The similarity of every pair of courses: ``log p(both | one curve) - log p(both | two curves)``.
 
@@ -78,6 +117,15 @@ def similarity(
         Compare with these instead of among themselves.
     threads
         Number of threads; by default all that this process may use.
+    out
+        Write the values to this file instead of keeping them in memory: a NumPy file (``.npy``) or a Zarr array
+        (``.zarr``, extra ``disk``). It appears when it is whole; until then the work is in ``<out>.partial``.
+    resume
+        Continue an unfinished run of the same input with the same `out`, whatever ended it. The result has the
+        same bits. Starts anew where there is nothing to continue.
+    client
+        A ``dask.distributed.Client``: its workers compute, with the same bits (extra ``dask``). Workers that see the
+        folder of `out` write their tiles themselves, others send them here.
 
     Examples
     --------
@@ -89,76 +137,47 @@ def similarity(
     >>> bool(S.values[0, 1] > S.values[0, 149])     # two of one profile, two of different profiles
     True
     """
-    checks.instance(courses, TimeCourses, "courses")
-    checks.instance(gp, GP, "gp")
-    if others is None:
-        return _square(courses, route(courses, gp), threads)
-    checks.instance(others, TimeCourses, "others")
-    return _rectangle(courses, others, route(courses.joined(others), gp), threads)
-
-
-def _square(courses: TimeCourses, way: Route, threads: int | None) -> Similarity:
-    values = np.empty((len(courses), len(courses)))
-    if way.symmetric:
-        _fill_whole(values, way, threads)
+    job = job_of(courses, gp, others)
+    if client is not None:
+        schedule.check_client(client)
+    if out is not None:
+        run = Run(job, fingerprint(courses, gp, others, job), threads, client)
+        return Similarity._of(*on_disk.compute(run, Path(out), _labels(courses, others, job), resume=resume))
+    if resume:
+        raise InputError("resume continues the file of an earlier run: give its path as out.")
+    values = np.empty(job.shape)
+    if client is not None:
+        schedule.run(job.tile, job.tiles(), threads, "similarity", done=partial(_put, job, values), client=client)
     else:
-        _fill_upper(values, way, threads)
-    return Similarity(values, courses.names, route=way.name)
+        _fill_parts(values, job, threads)
+    return Similarity(values, courses.names, None if others is None else others.names, job.way.name)
 
 
-def _fill_whole(values: Floats, way: Route, threads: int | None) -> None:
-    """Compute all of it in place: cheaper than mirroring where a tile is no more than a matrix product."""
-    count, order = len(values), way.order
-
-    def work(tile: schedule.Tile) -> None:
-        way.tile(order[tile[0]], order[tile[1]], values[tile])
-
-    schedule.run_in_turn(work, schedule.all_tiles(count, count, way.side, width=count), threads, "similarity")
-    # A library that sums in another order at the rim of a matrix would leave the two sides unequal in the last bit.
-    for rim in (slice(0, 64), slice(max(0, count - 64), count)):
-        if not np.array_equal(values[rim], values[:, rim].T):
-            _mirror(values)
-            return
+def _put(job: Job, values: Floats, tile: schedule.Tile, block: Floats) -> None:
+    job.put(tile, block, values)
 
 
-def _fill_upper(values: Floats, way: Route, threads: int | None) -> None:
-    """Compute the tiles on and above the diagonal, and mirror them."""
-    count, order = len(values), way.order
-    in_place = np.array_equal(order, np.arange(count))
+def _labels(courses: TimeCourses, others: TimeCourses | None, job: Job) -> Labels:
+    columns = None if others is None else list(others.names)
+    return {"names": list(courses.names), "others": columns, "route": job.way.name}
 
-    def work(tile: schedule.Tile) -> None:
-        rows, cols = tile
-        block = values[tile] if in_place else np.empty((rows.stop - rows.start, cols.stop - cols.start))
-        way.tile(order[rows], order[cols], block)
-        if rows == cols:
-            _mirror(block)
-        elif in_place:
+
+def _fill_parts(values: Floats, job: Job, threads: int | None) -> None:
+    """Compute part by part, in place where the route's order allows, and mirror what is above the diagonal.
+
+    The parts are those of a file: a product cut in another way may differ in the last bit.
+    """
+    in_order = job.in_order
+
+    def work(part: schedule.Tile) -> None:
+        rows, cols = part
+        block = values[part] if in_order else np.empty((rows.stop - rows.start, cols.stop - cols.start))
+        job.fill(part, block)
+        if job.square and rows == cols:
+            mirror(block)
+        if not in_order:
+            job.put(part, block, values)
+        elif job.square and rows != cols:
             values[cols, rows] = block.T
-        if not in_place:
-            values[np.ix_(order[rows], order[cols])] = block
-            values[np.ix_(order[cols], order[rows])] = block.T
 
-    schedule.run(work, schedule.upper_tiles(count, way.side), threads, "similarity")
-
-
-def _mirror(block: Floats) -> None:
-    """Copy what is above the diagonal to below it, in strips: the same bits on both sides."""
-    for start in range(0, len(block), 64):
-        strip = slice(start, start + 64)
-        corner = block[strip, strip]
-        corner[...] = np.triu(corner) + np.triu(corner, 1).T
-        block[strip.stop :, strip] = block[strip, strip.stop :].T
-
-
-def _rectangle(courses: TimeCourses, others: TimeCourses, way: Route, threads: int | None) -> Similarity:
-    values = np.empty((len(courses), len(others)))
-    left, right = way.order[way.order < len(courses)], way.order[way.order >= len(courses)]
-
-    def work(tile: schedule.Tile) -> None:
-        rows, cols = left[tile[0]], right[tile[1]]
-        block = np.empty((len(rows), len(cols)))
-        way.tile(rows, cols, block)
-        values[np.ix_(rows, cols - len(courses))] = block
-
-    schedule.run(work, schedule.all_tiles(len(left), len(right), way.side), threads, "similarity")
-    return Similarity(values, courses.names, others.names, way.name)
+    schedule.run(work, job.parts(), threads, "similarity")

@@ -1,0 +1,262 @@
+"""A matrix on disk, as a NumPy file or a Zarr array, written tile by tile and never held in memory.
+
+A tile that was written is on its way to the disk; it is there when ``sync`` has returned. What is recorded as done
+after that is done also when the machine loses power.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from timelike.arrays import Floats
+from timelike.exceptions import InputError, MissingExtraError
+from timelike.schedule import Tile
+
+FORMAT = "timelike similarity 1"
+ENDINGS = (".npy", ".zarr")
+Labels = dict[str, Any]
+"""What is stored with the values: names, others, route, and the fingerprint of the input."""
+
+
+class Store(Protocol):
+    """A matrix under construction."""
+
+    @property
+    def path(self) -> Path:
+        """Where it is."""
+
+    def prepare(self) -> None:
+        """Make the matrix, unless it is there; tiles that it has are kept."""
+
+    def write(self, tile: Tile, block: Floats) -> None:
+        """Put a tile to its place."""
+
+    def sync(self, tile: Tile) -> None:
+        """Wait until a tile is on the disk."""
+
+    def read(self, tile: Tile) -> Floats | None:
+        """A tile, or None where it is damaged."""
+
+    def finish(self, target: Path, labels: Labels) -> None:
+        """Give the whole matrix its labels and its final name."""
+
+
+def store_for(path: Path, shape: tuple[int, int], size: tuple[int, int]) -> Store:
+    """The store for a matrix of this shape, written in tiles of `size`; the ending of its name says which kind."""
+    if path.suffix == ".npy":
+        return NumpyStore(path, shape)
+    require_zarr()
+    return ZarrStore(path, shape, size)
+
+
+def check_ending(target: Path) -> None:
+    """Raise unless the name says which kind of file is meant."""
+    if target.suffix not in ENDINGS:
+        raise InputError(f"{target}: expected a name that ends in {' or '.join(ENDINGS)}.")
+
+
+def open_matrix(path: Path) -> tuple[Any, Labels]:
+    """The values of a finished matrix, read from the disk when they are looked at, and its labels."""
+    check_ending(path)
+    if not path.exists():
+        partial = path.with_name(path.name + ".partial")
+        hint = " It is unfinished: compute it again with resume." if partial.exists() else ""
+        raise InputError(f"there is no {path}.{hint}")
+    try:
+        return (_open_numpy if path.suffix == ".npy" else _open_zarr)(path)
+    except (OSError, ValueError, KeyError) as problem:
+        raise InputError(f"{path} is not a similarity that timelike wrote: {problem}") from None
+
+
+# -- NumPy -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class NumpyStore:
+    """A ``.npy`` file. It is written and read by position: a memory map would count as memory of the process."""
+
+    path: Path
+    shape: tuple[int, int]
+
+    def prepare(self) -> None:
+        """Make the file in its full size, or give a truncated one its size again."""
+        if self._offset() is None:
+            np.lib.format.open_memmap(self.path, mode="w+", dtype=np.float64, shape=self.shape).flush()
+        with self.path.open("r+b") as file:
+            file.truncate((self._offset() or 0) + 8 * self.shape[0] * self.shape[1])
+        sync_file(self.path)
+
+    def write(self, tile: Tile, block: Floats) -> None:
+        """Put a tile to its place."""
+        with self.path.open("r+b") as file:
+            for at, row in zip(self._places(tile), np.ascontiguousarray(block), strict=True):
+                file.seek(at)
+                file.write(row.data)
+
+    def sync(self, tile: Tile) -> None:  # noqa: ARG002 - the system knows files, not tiles
+        """Wait until all that was written is on the disk."""
+        sync_file(self.path)
+
+    def read(self, tile: Tile) -> Floats | None:
+        """A tile, or None where the file ends before it."""
+        rows, cols = tile
+        block = np.empty((rows.stop - rows.start, cols.stop - cols.start))
+        with self.path.open("rb") as file:
+            for at, row in zip(self._places(tile), block, strict=True):
+                file.seek(at)
+                if file.readinto(row.data) != row.nbytes:
+                    return None
+        return block
+
+    def finish(self, target: Path, labels: Labels) -> None:
+        """Rename: first the labels, then the values, so that values never stand without labels."""
+        temporary = self.path.with_suffix(".json")
+        temporary.write_text(json.dumps({"format": FORMAT} | labels), encoding="utf-8")
+        sync_file(temporary)
+        temporary.replace(labels_path(target))
+        self.path.replace(target)
+        sync_folder(target.parent)
+
+    def _places(self, tile: Tile) -> range:
+        """Where in the file each row of a tile starts."""
+        rows, cols = tile
+        width, offset = self.shape[1], self._offset()
+        if offset is None:
+            raise InputError(f"{self.path} was damaged or removed while it was in use. Resume.")
+        first = offset + 8 * (rows.start * width + cols.start)
+        return range(first, first + 8 * width * (rows.stop - rows.start), 8 * width)
+
+    def _offset(self) -> int | None:
+        """Where the values start, or None where there is no file with a header of ours."""
+        try:
+            with self.path.open("rb") as file:
+                np.lib.format.read_magic(file)
+                shape, fortran, dtype = np.lib.format.read_array_header_1_0(file)
+                return file.tell() if (shape, fortran, dtype) == (self.shape, False, np.dtype(float)) else None
+        except (OSError, ValueError):
+            return None
+
+
+def labels_path(target: Path) -> Path:
+    """The file beside a ``.npy`` file that holds its names."""
+    return target.with_name(target.name + ".json")
+
+
+def _open_numpy(path: Path) -> tuple[Any, Labels]:
+    labels = json.loads(labels_path(path).read_text(encoding="utf-8"))
+    return np.load(path, mmap_mode="r"), _known(labels)
+
+
+# -- Zarr --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ZarrStore:
+    """A Zarr array whose chunks are the tiles, so that each chunk has one writer; not compressed, as noise is not."""
+
+    path: Path
+    shape: tuple[int, int]
+    size: tuple[int, int]
+
+    def prepare(self) -> None:
+        """Make the array, unless there is one of this shape."""
+        if not self._is_there():
+            import zarr
+
+            shutil.rmtree(self.path, ignore_errors=True)
+            kind = {"dtype": "float64", "zarr_format": 3, "fill_value": np.nan, "compressors": None, "filters": None}
+            zarr.create_array(str(self.path), shape=self.shape, chunks=self.size, **kind)
+        sync_file(self.path / "zarr.json")
+
+    def write(self, tile: Tile, block: Floats) -> None:
+        """Write the chunk: Zarr does so under a temporary name and renames."""
+        chunk = self._chunk(tile)
+        if not self._is_whole(chunk):
+            chunk.unlink(missing_ok=True)  # Zarr would read a chunk at the rim before it writes
+        self._array()[tile] = block
+
+    def sync(self, tile: Tile) -> None:
+        """Wait until a chunk, and its name, are on the disk."""
+        chunk = self._chunk(tile)
+        sync_file(chunk)
+        sync_folder(chunk.parent)
+
+    def read(self, tile: Tile) -> Floats | None:
+        """A tile, or None where its chunk is missing or has the wrong size."""
+        return np.asarray(self._array()[tile]) if self._is_whole(self._chunk(tile)) else None
+
+    def finish(self, target: Path, labels: Labels) -> None:
+        """Store the labels as attributes, drop what killed runs left, and rename."""
+        self._array().update_attributes({"format": FORMAT} | labels)
+        for left in self.path.rglob("*.partial"):
+            left.unlink(missing_ok=True)
+        sync_file(self.path / "zarr.json")
+        self.path.replace(target)
+        sync_folder(target.parent)
+
+    def _is_whole(self, chunk: Path) -> bool:
+        return chunk.exists() and chunk.stat().st_size == 8 * self.size[0] * self.size[1]
+
+    def _is_there(self) -> bool:
+        try:
+            array = self._array()
+        except (OSError, ValueError, KeyError):
+            return False
+        return (array.shape, array.chunks) == (self.shape, self.size)
+
+    def _array(self) -> Any:
+        import zarr
+
+        return zarr.open_array(str(self.path), mode="r+")
+
+    def _chunk(self, tile: Tile) -> Path:
+        row, col = (span.start // size for span, size in zip(tile, self.size, strict=True))
+        return self.path / "c" / str(row) / str(col)
+
+
+def _open_zarr(path: Path) -> tuple[Any, Labels]:
+    require_zarr()
+    import zarr
+
+    array = zarr.open_array(str(path), mode="r")
+    return array, _known(dict(array.attrs))
+
+
+def require_zarr() -> None:
+    """Raise with a hint where Zarr is not installed."""
+    try:
+        import zarr  # noqa: F401
+    except ImportError:
+        raise MissingExtraError("a .zarr file needs Zarr: pip install 'timelike[disk]'.") from None
+
+
+def _known(labels: Labels) -> Labels:
+    if labels.get("format") != FORMAT:
+        raise ValueError(f"expected the format {FORMAT!r}, found {labels.get('format')!r}.")
+    return labels
+
+
+# -- to the disk -------------------------------------------------------------------------------------------------
+
+
+def sync_file(path: Path) -> None:
+    """Wait until the content of a file is on the disk."""
+    with path.open("rb+") as file:
+        getattr(os, "fdatasync", os.fsync)(file.fileno())
+
+
+def sync_folder(path: Path) -> None:
+    """Wait until the names in a folder are on the disk, where the system can."""
+    if os.name == "posix":
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

@@ -1,0 +1,248 @@
+import errno
+import json
+import sys
+import time
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from sklearn.gaussian_process.kernels import Matern
+
+import oracle
+import timelike as tl
+from timelike import GP, InputError, MissingExtraError, Similarity, TimeCourses, on_disk, pairs, schedule, tiling
+from timelike.pairs import DenseRoute, GridRoute, InformationRoute, OneGridRoute
+from timelike.stores import NumpyStore, ZarrStore
+from timelike.thresholding import similar_pairs
+
+GIVEN = GP.se(0.4, signal_sd=1.3, noise_sd=0.3, mean=0.2)
+ROUGH = GP(Matern(0.1, nu=0.5), signal_sd=1.3, noise_sd=0.3, mean=0.2)
+CASES = {
+    "grid": ("grid", GIVEN),
+    "grids": ("gaps", GIVEN),
+    "information": ("gaps", GIVEN),
+    "dense": ("own", ROUGH),
+}
+
+
+@pytest.fixture
+def small_tiles(monkeypatch):
+    """Parts of seven courses, tiles of two parts: a few dozen courses make many tiles."""
+    monkeypatch.setattr(pairs, "MAX_RANK", 40)  # small enough for the rough kernel to count as rough
+    monkeypatch.setattr(tiling, "BLOCK", 14)
+    for way in (OneGridRoute, GridRoute, InformationRoute, DenseRoute, on_disk.Reordered):
+        monkeypatch.setattr(way, "side", 7)
+
+
+@pytest.fixture(params=CASES)
+def case(request, small_tiles, monkeypatch):
+    """Courses for each route, and their model."""
+    kind, gp = CASES[request.param]
+    if request.param == "grids":
+        monkeypatch.setattr(pairs, "FEW", 1)  # designs mixed at random: the route sorts the courses
+    courses = TimeCourses.from_arrays(*oracle.example(kind, count=20 if request.param == "dense" else 60)[:2])
+    assert pairs.route(courses, gp).name == request.param
+    return courses, gp
+
+
+@pytest.mark.parametrize("ending", ["npy", "zarr"])
+def test_a_file_has_the_bits_of_memory(case, ending, tmp_path):
+    S = tl.similarity(*case)
+    written = tl.similarity(*case, out=tmp_path / f"S.{ending}")
+    assert_array_equal(np.asarray(written.values), S.values)
+    assert (written.names, written.others, written.route) == (S.names, S.others, S.route)
+    assert not list(tmp_path.glob("*.partial"))
+
+
+@pytest.mark.parametrize("ending", ["npy", "zarr"])
+def test_a_rectangle_too(case, ending, tmp_path):
+    courses, gp = case
+    S = tl.similarity(courses[:17], gp, courses)
+    written = tl.similarity(courses[:17], gp, courses, out=tmp_path / f"S.{ending}")
+    assert_array_equal(np.asarray(written.values), S.values)
+    assert written.others == courses.names
+
+
+@pytest.mark.parametrize("ending", ["npy", "zarr"])
+def test_more_courses_than_one_tile_of_the_usual_size(ending, tmp_path):
+    courses = TimeCourses.from_arrays(np.linspace(0, 1, 8), np.random.default_rng(0).standard_normal((1031, 8)))
+    S = tl.similarity(courses, GIVEN)
+    assert S.route == "grid"
+    assert_array_equal(np.asarray(tl.similarity(courses, GIVEN, out=tmp_path / f"S.{ending}").values), S.values)
+
+
+def test_the_routes_order_is_not_that_of_the_courses(small_tiles, monkeypatch):
+    """Otherwise the case above does not test what it says."""
+    monkeypatch.setattr(pairs, "FEW", 1)
+    courses = TimeCourses.from_arrays(*oracle.example("gaps", count=60)[:2])
+    assert not tiling.job_of(courses, GIVEN).in_order
+    assert tiling.job_of(courses[:1], GIVEN).in_order
+
+
+def test_tiles_in_any_order_have_the_same_bits(case):
+    job = tiling.job_of(*case)
+    values, tiles = np.full(job.shape, np.nan), job.tiles()
+    assert len(tiles) > 2
+    for i in np.random.default_rng(0).permutation(len(tiles)):
+        job.put(tiles[i], job.tile(tiles[i]), values)
+    assert_array_equal(values, tl.similarity(*case).values)
+
+
+# -- opened again ------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def two():
+    return TimeCourses.from_arrays([0, 1], [[1, 2], [3, 1], [0, 5]], names=["up", "down", "Ünruh"])
+
+
+@pytest.mark.parametrize("ending", ["npy", "zarr"])
+def test_opened_later_it_is_the_same(two, ending, tmp_path):
+    S = tl.similarity(two, GIVEN)
+    tl.similarity(two, GIVEN, out=tmp_path / f"S.{ending}")
+    opened = Similarity.open(tmp_path / f"S.{ending}")
+    assert repr(opened) == "Similarity: 3 x 3 log likelihood ratios"
+    assert opened.to_frame().equals(S.to_frame())
+    assert_array_equal(opened.dissimilarity(), S.dissimilarity())
+    assert opened.values[0, 1] == S.values[0, 1]
+    with pytest.raises((ValueError, TypeError)):
+        opened.values[0, 0] = 1.0
+
+
+def test_values_of_a_numpy_file_stay_on_the_disk(two, tmp_path):
+    assert isinstance(tl.similarity(two, GIVEN, out=tmp_path / "S.npy").values, np.memmap)
+    assert_array_equal(np.load(tmp_path / "S.npy"), tl.similarity(two, GIVEN).values)
+
+
+def test_open_what_is_not_there(tmp_path):
+    with pytest.raises(InputError, match=r"there is no .*S\.npy\.$"):
+        Similarity.open(tmp_path / "S.npy")
+    (tmp_path / "S.npy.partial").mkdir()
+    with pytest.raises(InputError, match="unfinished"):
+        Similarity.open(tmp_path / "S.npy")
+
+
+def test_open_what_is_not_ours(tmp_path):
+    np.save(tmp_path / "S.npy", np.eye(2))
+    with pytest.raises(InputError, match="is not a similarity that timelike wrote"):
+        Similarity.open(tmp_path / "S.npy")
+    (tmp_path / "S.npy.json").write_text(json.dumps({"names": ["a"]}))
+    with pytest.raises(InputError, match="expected the format"):
+        Similarity.open(tmp_path / "S.npy")
+
+
+# -- what can go wrong ----------------------------------------------------------------------------------------------
+
+
+def test_what_exists_is_not_overwritten(two, tmp_path):
+    (tmp_path / "S.npy").write_text("precious")
+    with pytest.raises(InputError, match=r"S\.npy exists. Choose another, or resume"):
+        tl.similarity(two, GIVEN, out=tmp_path / "S.npy")
+    assert (tmp_path / "S.npy").read_text() == "precious"
+
+
+@pytest.mark.parametrize("name", ["S.csv", "S"])
+def test_other_endings(two, name, tmp_path):
+    with pytest.raises(InputError, match=r"ends in \.npy or \.zarr"):
+        tl.similarity(two, GIVEN, out=tmp_path / name)
+
+
+def test_no_folder(two, tmp_path):
+    with pytest.raises(InputError, match=r"cannot write .*No such file"):
+        tl.similarity(two, GIVEN, out=tmp_path / "nowhere" / "S.npy")
+
+
+def test_resume_needs_a_file(two):
+    with pytest.raises(InputError, match="give its path as out"):
+        tl.similarity(two, GIVEN, resume=True)
+
+
+def test_without_zarr(two, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "zarr", None)
+    with pytest.raises(MissingExtraError, match=r"timelike\[disk\]"):
+        tl.similarity(two, GIVEN, out=tmp_path / "S.zarr")
+
+
+@pytest.mark.parametrize(("ending", "store"), [("npy", NumpyStore), ("zarr", ZarrStore)])
+def test_a_full_disk_says_so_and_the_run_can_be_resumed(case, ending, store, tmp_path, monkeypatch):
+    written = []
+
+    def until_full(self, tile, block, plain=store.write):
+        written.append(tile)
+        if len(written) > 3:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        plain(self, tile, block)
+
+    out = tmp_path / f"S.{ending}"
+    with monkeypatch.context() as patch:
+        patch.setattr(store, "write", until_full)
+        with pytest.raises(InputError, match=r"No space left on device.*resume"):
+            tl.similarity(*case, out=out)
+    assert not out.exists()
+    assert_array_equal(np.asarray(tl.similarity(*case, out=out, resume=True).values), tl.similarity(*case).values)
+
+
+def test_a_disk_that_is_too_small_is_noticed_before(two, tmp_path, monkeypatch):
+    monkeypatch.setattr(on_disk.shutil, "disk_usage", lambda _: SimpleNamespace(free=10))
+    with pytest.raises(InputError, match=r"needs 0\.0 GB more"):
+        tl.similarity(two, GIVEN, out=tmp_path / "S.npy")
+
+
+# -- pairs above a bound -----------------------------------------------------------------------------------------
+
+
+def test_similar_pairs_are_those_of_the_matrix(case):
+    courses, gp = case
+    S = tl.similarity(courses, gp).values
+    bound = float(np.quantile(S, 0.8))
+    found = similar_pairs(courses, gp, above=bound)
+    rows, cols = np.nonzero(np.triu(bound < S, 1))  # in the order of rows, then columns
+    assert 10 < len(found) == len(rows)
+    assert_array_equal((found.rows, found.cols), (rows, cols))
+    assert_array_equal(found.scores, S[rows, cols])
+    dense = np.where(bound < S, S, 0)
+    np.fill_diagonal(dense, 0)
+    assert_array_equal(found.graph().toarray(), dense)
+
+
+def test_similar_pairs_with_others(case):
+    courses, gp = case
+    S = tl.similarity(courses[:9], gp, courses).values
+    found = similar_pairs(courses[:9], gp, courses, above=0)
+    assert 0 < len(found) < S.size
+    assert_array_equal(found.graph().toarray(), np.where(S > 0, S, 0))
+    first = found.to_frame().iloc[0]
+    assert (first["first"], first["second"]) == (courses.names[found.rows[0]], courses.names[found.cols[0]])
+    assert first["similarity"] == found.scores[0]
+
+
+def test_no_similar_pairs(two):
+    found = similar_pairs(two, GIVEN, above=1e6)
+    assert repr(found) == "SimilarPairs: 0 above 1e+06 among 3 x 3 courses"
+    assert found.graph().nnz == len(found.to_frame()) == 0
+
+
+def test_too_many_similar_pairs(case):
+    with pytest.raises(InputError, match="more than 5 pairs are above -1e"):
+        similar_pairs(*case, above=-1e9, at_most=5)
+
+
+def test_a_bound_is_a_number(two):
+    with pytest.raises(InputError, match="above is nan"):
+        similar_pairs(two, GIVEN, above=float("nan"))
+
+
+def test_an_error_while_results_are_kept_stops_the_threads():
+    started = []
+
+    def work(tile):
+        started.append(tile)
+        time.sleep(0.01)
+
+    def keep(tile, result):
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        schedule.run(work, schedule.all_tiles(100, 1, size=1), 2, "test", done=keep)
+    assert len(started) < 50
