@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from timelike.agglomeration import agglomerate
-from timelike.arrays import Floats, Ints
+from timelike.arrays import Bools, Floats, Ints
 from timelike.clusters import cut_tree
 from timelike.information import evidence
 from timelike.variational import Clusters, Sample, State, explained, scores, soften, sweep_until_still
@@ -19,6 +19,8 @@ SWEEPS = 400
 ROUNDS = 30
 SCOUTS = 1000
 """So many courses, drawn at random, are merged to find where to start."""
+SAMPLES = 4
+"""Such samples that are tried where the climb from one of them loses a cluster that was asked for."""
 PATIENCE = 4
 """The number of clusters is raised until the bound has not risen for so many steps."""
 MANY = 50_000
@@ -46,27 +48,36 @@ def climb(data: Sample, r: Floats, spread: float | None) -> Fit:
 
     Without a given spread, the best one for the responsibilities and sweeps at that spread take turns.
     """
-    tolerance = max(1e-2, 1e-6 * len(data))
+    tolerance = still(len(data))
     best, tau = -np.inf, spread or 0.0
     for _ in range(ROUNDS):
         tau = best_spread(data, r) if spread is None else tau
         r, value = sweep_until_still(data.at(tau), r, tolerance, SWEEPS)
-        alive = _alive(r)
-        done = alive is r and (spread is not None or value - best < 5 * tolerance)
-        r, best = alive, value
+        left = _alive(r)
+        done = left is r and (spread is not None or value - best < 5 * tolerance)
+        r, best = left, value
         if done:
             break
     return Fit(r, tau, best)
 
 
+def still(count: int) -> float:
+    """A sweep that raises the bound of so many courses by less than this has arrived."""
+    return max(1e-2, 1e-6 * count)
+
+
 def _alive(r: Floats) -> Floats:
     """The responsibilities without clusters that have less than half a course; the largest always stays."""
-    n = r[:, :-1].sum(axis=0)
-    keep = (n >= 0.5) | (np.arange(len(n)) == n.argmax())
+    keep = alive(r[:, :-1].sum(axis=0))
     if keep.all():
         return r
     r = r[:, np.append(keep, True)]
     return r / np.maximum(r.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+
+
+def alive(n: Floats) -> Bools:
+    """Which clusters have half a course or more; the largest always."""
+    return (n >= 0.5) | (np.arange(len(n)) == n.argmax())
 
 
 def best_spread(data: Sample, r: Floats) -> float:
@@ -129,14 +140,19 @@ def soften_certain(rho: Floats) -> Floats:
 
 def merged(state: State, r: Floats) -> tuple[Floats, float]:
     """The responsibilities after the merge that costs the least evidence, and what it costs."""
-    clusters = Clusters.of(state, r)
+    p, q, cost = cheapest_merge(Clusters.of(state, r))
+    result = r.copy()
+    result[:, p] += result[:, q]
+    return np.delete(result, q, axis=1), cost
+
+
+def cheapest_merge(clusters: Clusters) -> tuple[int, int, float]:
+    """The two clusters whose merge costs the least evidence, and what it costs."""
     p, q = np.triu_indices(len(clusters.n), 1)
     together = evidence(clusters.A[p] + clusters.A[q], clusters.b[p] + clusters.b[q])
     gains = together - clusters.evidence[p] - clusters.evidence[q]
     best = int(gains.argmax())
-    result = r.copy()
-    result[:, p[best]] += result[:, q[best]]
-    return np.delete(result, q[best], axis=1), -float(gains[best])
+    return int(p[best]), int(q[best]), -float(gains[best])
 
 
 # -- one number of clusters, or a range of them --------------------------------------------------------------------
@@ -147,13 +163,22 @@ def fit_k(data: Sample, k: int, spread: float | None, seed: int) -> Fit:
     if len(data) > MANY:
         few = draw(data, FEW, seed)
         return lifted(data, few, fit_k(few, k, spread, seed), spread)
+    found = _climbs_to(data, k, spread, seed)
+    for again in range(1, SAMPLES if len(data) > SCOUTS else 1):
+        if any(fit.k == k for fit in found):
+            break
+        found += _climbs_to(data, k, spread, seed + again)
+    return max(found, key=lambda fit: (-abs(fit.k - k), fit.bound))
+
+
+def _climbs_to(data: Sample, k: int, spread: float | None, seed: int) -> list[Fit]:
     starts = Starts(data, spread, seed)
     found = [climb(data, starts.at(k), spread)]
     finer = climb(data, starts.at(k + 3), spread) if k + 3 <= len(data) else found[0]
     while finer.k > k:
         finer = climb(data, merged(data.at(finer.spread), finer.r)[0], spread)
         found.append(finer)
-    return max(found, key=lambda fit: (-abs(fit.k - k), fit.bound))
+    return found
 
 
 def draw(data: Sample, count: int, seed: int) -> Sample:

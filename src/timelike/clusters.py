@@ -4,25 +4,29 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from timelike import showing
 from timelike.arrays import Floats, Ints
 from timelike.checks import counted
+from timelike.cuts import cut
 from timelike.exceptions import DataWarning, InputError
-from timelike.graph import neighbor_graph
+from timelike.graph import nearest_graph, neighbor_graph
 
 if TYPE_CHECKING:
     import pandas as pd
+    from scipy.sparse import csr_array
 
     from timelike.distances import Distance
+    from timelike.neighborhoods import Neighbors
     from timelike.similarities import Similarity
 
 LINKAGES = ("average", "complete", "single")
 SPARSE_ABOVE = 5000
-"""From so many courses on, LOBPCG finds the eigenvectors: at 20,000 in 1.5 s, where ARPACK needs 340 s."""
+"""From so many courses on, Lanczos iterations find the eigenvectors: factors of a large graph fill up with numbers."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +65,9 @@ class Clustering:
         found = f"{counted(len(self.names), 'course')} in {counted(self.k, 'cluster')} ({sizes}){rest}"
         return f"Clustering: {found}, {self.method}"
 
+    def _repr_html_(self) -> str:
+        return showing.clusters(self)
+
     @property
     def sizes(self) -> Ints:
         """Number of courses in each cluster, (k,)."""
@@ -77,16 +84,23 @@ class Clustering:
         return frame
 
 
-def spectral(similarity_or_distance: Similarity | Distance, k: int, neighbors: int = 7, seed: int = 0) -> Clustering:
+def spectral(
+    similarity_or_neighbors: Similarity | Distance | Neighbors, k: int, neighbors: int = 7, seed: int = 0
+) -> Clustering:
     """Clusters that cut the fewest edges of the neighbour graph: multiclass normalised cuts.
 
     The graph joins each course to its `neighbors` nearest and is completed by a minimum spanning tree; the
     eigenvectors of its Laplacian are rotated towards indicators of clusters (Yu and Shi, 2003).
 
+    From nearest neighbours (:func:`timelike.neighbors`) the graph is that of the neighbours alone: a spanning tree over
+    all pairs would need all pairs. The result is the same where that tree adds no edge. It differs where the graph
+    falls into pieces, which the tree would join: here no cut between them is needed, every piece is at least one
+    cluster, and more pieces than `k` are an error.
+
     Parameters
     ----------
-    similarity_or_distance
-        From :func:`timelike.similarity` or :func:`timelike.distance`.
+    similarity_or_neighbors
+        From :func:`timelike.similarity`, :func:`timelike.distance` or, for many courses, :func:`timelike.neighbors`.
     k
         Number of clusters.
     neighbors
@@ -103,12 +117,12 @@ def spectral(similarity_or_distance: Similarity | Distance, k: int, neighbors: i
     >>> found, round(nmi(found, truth), 2)
     (Clustering: 150 courses in 3 clusters (50, 50, 50), spectral, 1.0)
     """
-    D = _matrix(similarity_or_distance, k)
-    labels, found = numbered(np.zeros(len(D)) if k == 1 else _cut(D, k, neighbors, seed))
+    graph = _graph(similarity_or_neighbors, k, neighbors)
+    labels, found = numbered(np.zeros(graph.shape[0]) if k == 1 else _cut(graph, k, seed))
     if found < k:
         message = f"asked for {k} clusters, the cut gave {found}: fewer clusters, or more neighbors, suit the data."
         warnings.warn(message, DataWarning, stacklevel=2)
-    return Clustering(labels, similarity_or_distance.names, found, "spectral")
+    return Clustering(labels, similarity_or_neighbors.names, found, "spectral")
 
 
 def hierarchical(similarity_or_distance: Similarity | Distance, k: int, linkage: str = "average") -> Clustering:
@@ -180,17 +194,45 @@ def _matrix(similarity_or_distance: Similarity | Distance, k: int) -> Floats:
             "timelike.similarity(courses, gp) or timelike.distance(courses, measure)."
         )
     D = similarity_or_distance.dissimilarity()
-    if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or not 1 <= k <= len(D):
-        raise InputError(f"k is {k!r}: expected a whole number from 1 to {len(D)}, the number of courses.")
+    _check_k(k, len(D))
     return D
 
 
-def _cut(D: Floats, k: int, neighbors: int, seed: int) -> Ints:
+def _check_k(k: int, count: int) -> None:
+    if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or not 1 <= k <= count:
+        raise InputError(f"k is {k!r}: expected a whole number from 1 to {count}, the number of courses.")
+
+
+def _graph(source: Similarity | Distance | Neighbors, k: int, neighbors: int) -> csr_array:
+    """The graph to cut, once it is clear that k clusters can be made of it."""
+    if not hasattr(source, "indices"):
+        D = _matrix(source, k)
+        return neighbor_graph(D, min(neighbors, len(D) - 1)) if len(D) > 1 else nearest_graph(np.empty((1, 0), np.intp))
+    _check_k(k, len(source.names))
+    return nearest_graph(nearest_of(cast("Neighbors", source), neighbors))
+
+
+def nearest_of(found: Neighbors, neighbors: int) -> Ints:
+    """Positions of the first so many neighbours of each course, (N, neighbors)."""
+    if found.others is not None:
+        raise InputError("these are neighbours among other courses: clusters need those of the courses themselves.")
+    count, known = found.indices.shape
+    if not 1 <= neighbors <= known and not (neighbors > known == count - 1):
+        raise InputError(
+            f"neighbors is {neighbors}, but the {known} nearest of each course are known: give a number up to {known}, "
+            f"or look for more with timelike.neighbors(courses, gp, k={neighbors})."
+        )
+    return found.indices[:, :neighbors]
+
+
+def _cut(graph: csr_array, k: int, seed: int) -> Ints:
+    from scipy.sparse.csgraph import connected_components
     from sklearn.cluster import spectral_clustering
 
-    graph = neighbor_graph(D, min(neighbors, len(D) - 1))
+    if graph.shape[0] >= SPARSE_ABOVE or connected_components(graph, directed=False)[0] > 1:
+        return cut(graph, k, seed)
     # Under this name scikit-learn also solves very small problems, densely, where ARPACK cannot.
-    solver = "arpack" if 5 * k < len(D) < SPARSE_ABOVE else "lobpcg"
+    solver = "arpack" if 5 * k < graph.shape[0] else "lobpcg"
     labels = spectral_clustering(
         graph, n_clusters=k, eigen_solver=solver, assign_labels="discretize", random_state=seed
     )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from timelike import checks
+from timelike import checks, showing
 from timelike.arrays import Bools, Floats, Ints
 from timelike.basis import basis
 from timelike.climbing import Fit, climb, merged
@@ -19,7 +19,7 @@ from timelike.gp import Curve
 from timelike.information import information, noise_variances, on_basis
 from timelike.outlying import outlying
 from timelike.schedule import one_thread_below
-from timelike.variational import ALPHA, NONE, Clusters, Sample, left_out, predictive, sample, scores, soften
+from timelike.variational import ALPHA, NONE, Clusters, Sample, State, left_out, predictive, sample, scores, soften
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 PEAK_GRID = 101
 """Times at which the peaks of curves are sought."""
+SHOWN_GRID = 41
+"""Times at which curves are drawn in notebooks."""
 
 
 class Step(NamedTuple):
@@ -85,6 +87,12 @@ class CurveClustering(Clustering):
     path: tuple[Step, ...] = ()
     continuum: bool = False
     measured: TimeCourses | None = None
+
+    def _repr_html_(self) -> str:
+        points = self.courses.designs.points
+        grid = np.linspace(points.min(axis=0), points.max(axis=0), SHOWN_GRID)
+        found = curves(self.courses, self.gp, self.spread, self.responsibilities, grid)
+        return showing.curve_clusters(self, grid[:, 0], Curve(*found))
 
     @property
     def none(self) -> Bools:
@@ -166,7 +174,7 @@ class CurveClustering(Clustering):
             state = data.select(np.arange(split, len(joint))).at(self.spread)
             known = predictive(state, clusters) + clusters.log_shares
             r, _ = soften(np.column_stack([known, state.own + np.log(NONE)]))
-        labels = _labels(r)
+        labels = likeliest(r)
         return Clustering(labels, new_courses.names, self.k, f"predicted by {self.method}", r[:, :-1])
 
     # -- single values ---------------------------------------------------------------------------------------
@@ -273,13 +281,13 @@ def finished(
     """
     fit = choice.fit
     probabilities = judged(data, fit)
-    labels = _labels(probabilities)
+    labels = likeliest(probabilities)
     keep = np.bincount(labels[labels >= 0], minlength=fit.k) > (0 if keep_single else 1)
     keep[fit.r[:, :-1].sum(axis=0).argmax()] |= not keep.any()
-    found = numbered_by_peak(courses, gp, choice, _kept(fit.r, keep), method)
+    found = numbered_by_peak(courses, gp, choice, kept(fit.r, keep), method)
     clustering = replace(found.clustering, learned=learned)
-    probabilities = _kept(probabilities, keep)[:, found.order]
-    return replace(clustering, labels=_labels(probabilities), probabilities=probabilities[:, :-1])
+    probabilities = kept(probabilities, keep)[:, found.order]
+    return replace(clustering, labels=likeliest(probabilities), probabilities=probabilities[:, :-1])
 
 
 class Numbered(NamedTuple):
@@ -309,7 +317,7 @@ def numbered_by_peak(courses: TimeCourses, gp: GP, choice: Choice, r: Floats, me
     return Numbered(clustering, order)
 
 
-def _kept(r: Floats, keep: Bools) -> Floats:
+def kept(r: Floats, keep: Bools) -> Floats:
     """The columns of some clusters; what the others had goes to "none"."""
     result = np.empty((len(r), int(keep.sum()) + 1))
     result[:, :-1] = r[:, :-1][:, keep]
@@ -317,7 +325,7 @@ def _kept(r: Floats, keep: Bools) -> Floats:
     return result
 
 
-def _labels(probabilities: Floats) -> Ints:
+def likeliest(probabilities: Floats) -> Ints:
     """The likeliest cluster, or -1 where "none" (the last column) is likelier than all clusters together."""
     return np.where(probabilities[:, -1] > 0.5, -1, probabilities[:, :-1].argmax(axis=1))
 
@@ -325,12 +333,16 @@ def _labels(probabilities: Floats) -> Ints:
 def judged(data: Sample, fit: Fit) -> Floats:
     """Probabilities (N, K + 1) in which a course's own cluster is judged by the other courses in it."""
     state = data.at(fit.spread)
-    clusters = Clusters.of(state, fit.r)
+    return judged_against(state, fit.r, Clusters.of(state, fit.r))
+
+
+def judged_against(state: State, r: Floats, clusters: Clusters) -> Floats:
+    """The same for some of the courses, their responsibilities, and the clusters of all of them."""
     rho = scores(state, clusters)
     nearest, everyone = rho[:, :-1].argmax(axis=1), np.arange(len(state))
-    others = clusters.n[nearest] - fit.r[everyone, nearest]
-    share = (ALPHA + others) / (ALPHA * fit.k + clusters.n.sum() - fit.r[everyone, nearest])
-    rho[everyone, nearest] = left_out(state, fit.r, clusters, nearest) + np.log(share * (1 - NONE))
+    weight, k = r[everyone, nearest], len(clusters.n)
+    share = (ALPHA + clusters.n[nearest] - weight) / (ALPHA * k + clusters.n.sum() - weight)
+    rho[everyone, nearest] = left_out(state, r, clusters, nearest) + np.log(share * (1 - NONE))
     return soften(rho)[0]
 
 

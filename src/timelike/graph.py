@@ -41,13 +41,35 @@ def neighbor_graph(dissimilarity: Floats, neighbors: int = 7) -> csr_array:
            [0, 0, 1, 0, 1],
            [0, 0, 0, 1, 0]])
     """
-    from scipy.sparse import csr_array
-
     count = len(dissimilarity)
     if not 1 <= neighbors < count:
         raise InputError(f"neighbors is {neighbors}: expected 1 to {count - 1}, with {count} courses.")
-    rows = np.repeat(np.arange(count), neighbors)
-    edges = np.concatenate([np.stack([rows, nearest(dissimilarity, neighbors).ravel()]), tree(dissimilarity)], axis=1)
+    return _undirected(np.concatenate([_edges(nearest(dissimilarity, neighbors)), tree(dissimilarity)], axis=1), count)
+
+
+def nearest_graph(indices: Ints) -> csr_array:
+    """The graph that joins each course to its nearest, given as their positions (N, k), and its nearest to it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> nearest_graph(np.array([[1], [0], [1]])).toarray().astype(int)
+    array([[0, 1, 0],
+           [1, 0, 1],
+           [0, 1, 0]])
+    """
+    return _undirected(_edges(indices), len(indices))
+
+
+def _edges(indices: Ints) -> Ints:
+    """From each course to its nearest, (2, N k)."""
+    return np.stack([np.repeat(np.arange(len(indices)), indices.shape[1]), indices.ravel()])
+
+
+def _undirected(edges: Ints, count: int) -> csr_array:
+    """The symmetric graph of ones with these edges; an edge that stands twice counts once."""
+    from scipy.sparse import csr_array
+
     both = np.concatenate([edges, edges[::-1]], axis=1).astype(np.int32)  # what scikit-learn's graphs have
     graph = csr_array((np.ones(both.shape[1]), both), shape=(count, count))
     graph.sum_duplicates()

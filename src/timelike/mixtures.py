@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sized
 from dataclasses import replace
 
 import numpy as np
 
 from timelike import checks
-from timelike.arrays import Floats
+from timelike.arrays import Floats, Ints
 from timelike.climbing import Fit, climb, draw, fit_k, lifted, walk
 from timelike.courses import TimeCourses
 from timelike.curve_clusters import Choice, CurveClustering, finished, steps
@@ -80,21 +81,22 @@ def mixture(
     """
     checks.instance(courses, TimeCourses, "courses")
     checks.instance(gp, GP, "gp")
-    _check(courses, k, spread, max_k)
+    check_settings(courses, k, spread, max_k)
     used = _cleaned(courses, gp) if robust else courses
     with one_thread_below():
         data = sample(used, gp, information_of_sets(used, gp))
-        choice = _choice(data, k, spread, max_k, seed)
+        choice = chosen(data, k, spread, max_k, seed)
         if refine:
             gp, data, better = refined(used, gp, data, choice.fit, spread)
-            choice = _choice(data, k, spread, max_k, seed) if k is None else replace(choice, fit=better)
+            choice = chosen(data, k, spread, max_k, seed) if k is None else replace(choice, fit=better)
         result = finished(used, gp, data, choice, "mixture", learned=spread is None, keep_single=k is not None)
-    _say(result, k, choice)
-    _say_left_out(len(courses.values) - len(used.values), len(courses.values))
+    say(result.k, k, choice)
+    say_left_out(len(courses.values) - len(used.values), len(courses.values))
     return replace(result, measured=courses)
 
 
-def _check(courses: TimeCourses, k: int | None, spread: float | None, max_k: int) -> None:
+def check_settings(courses: Sized, k: int | None, spread: float | None, max_k: int) -> None:
+    """Raise where a setting of the mixture makes no sense for so many courses."""
     for name, value in (("k", k), ("max_k", max_k)):
         if value is None:
             continue
@@ -110,7 +112,8 @@ def _check(courses: TimeCourses, k: int | None, spread: float | None, max_k: int
 # -- the number of clusters --------------------------------------------------------------------------------------
 
 
-def _choice(data: Sample, k: int | None, spread: float | None, max_k: int, seed: int) -> Choice:
+def chosen(data: Sample, k: int | None, spread: float | None, max_k: int, seed: int) -> Choice:
+    """The fit with k clusters, or with as many as the bound prefers."""
     if k is not None:
         fit = fit_k(data, k, spread, seed)
         return Choice(fit, steps(data, [fit]))
@@ -156,10 +159,10 @@ def choose(fits: list[Fit]) -> tuple[Fit, bool]:
     return fits[int(enough[0])], True
 
 
-def _say(result: CurveClustering, k: int | None, choice: Choice) -> None:
-    """Tell the caller of :func:`mixture` what deserves a second look."""
-    if k is not None and result.k < k:
-        message = f"asked for {k} clusters, the data support {result.k}: the others lost all their courses."
+def say(found: int, k: int | None, choice: Choice) -> None:
+    """Tell the caller of the caller what deserves a second look; `found` clusters are in the result."""
+    if k is not None and found < k:
+        message = f"asked for {k} clusters, the data support {found}: the others lost all their courses."
         warnings.warn(message, DataWarning, stacklevel=3)
     if choice.continuum:
         best = max(choice.path, key=lambda step: step.bound)
@@ -172,7 +175,8 @@ def _say(result: CurveClustering, k: int | None, choice: Choice) -> None:
         )
 
 
-def _say_left_out(count: int, total: int) -> None:
+def say_left_out(count: int, total: int) -> None:
+    """Tell the caller of the caller how many values were left out."""
     if count:
         warnings.warn(
             f"left out {count:,} of {total:,} values that are more than {OUT:g} standard deviations from what the "
@@ -187,15 +191,20 @@ def _say_left_out(count: int, total: int) -> None:
 
 def _cleaned(courses: TimeCourses, gp: GP) -> TimeCourses:
     """The courses without values that their own other values rule out."""
+    out = wild_values(courses, gp)
+    return without(courses, out) if len(out) else courses
+
+
+def wild_values(courses: TimeCourses, gp: GP) -> Ints:
+    """Where among all values those are that the other values of their course rule out."""
     if courses.designs.points.shape[1] > 1:
-        return courses
+        return np.empty(0, dtype=np.intp)
 
     def expected(design: int, _label: int) -> tuple[Floats, Floats]:
         points = courses.designs[design]
         return np.full(len(points), gp.mean), gp.covariance(points)
 
-    found = outlying(courses, gp, np.zeros(len(courses), dtype=np.intp), expected, OUT)
-    return without(courses, found.at) if len(found.at) else courses
+    return outlying(courses, gp, np.zeros(len(courses), dtype=np.intp), expected, OUT).at
 
 
 # -- hyperparameters from within the clusters ------------------------------------------------------------------------

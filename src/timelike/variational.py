@@ -149,10 +149,15 @@ def sample(courses: TimeCourses, gp: GP, found: Information, whole: bool = False
 
     Directions about which the courses say nothing are left out, unless the `whole` basis is asked for.
     """
-    kept = np.eye(found.rank) if whole else _informative(found)
+    kept = np.eye(found.rank) if whole else informative(found.total()[0])
+    return along(courses, gp, found, kept, diagonal=len(found.A) == 1 and not whole)
+
+
+def along(courses: TimeCourses, gp: GP, found: Information, kept: Floats, *, diagonal: bool) -> Sample:
+    """The courses' information along the columns of `kept`, ready for any spread; `diagonal` if A is, there."""
     A, b = kept.T @ found.A @ kept, found.b @ kept
     base = alone(courses, gp)
-    if len(A) == 1 and not whole:
+    if diagonal:
         gains = np.maximum(np.diag(A[0]), 0)[None]
         return Sample(np.eye(len(A[0]))[None], gains, b, base, found.design_of, diagonal=True)
     gains, vectors = np.linalg.eigh((A + A.transpose(0, 2, 1)) / 2)
@@ -162,9 +167,9 @@ def sample(courses: TimeCourses, gp: GP, found: Information, whole: bool = False
     return Sample(vectors, np.maximum(gains, 0), z, base, found.design_of)
 
 
-def _informative(found: Information) -> Floats:
-    """Directions in which the courses, all together, say anything, (r, fewer); along them one design is diagonal."""
-    weight, vectors = np.linalg.eigh(found.total()[0])
+def informative(total: Floats) -> Floats:
+    """Directions in which courses with this sum of A say anything, (r, fewer); along them one design is diagonal."""
+    weight, vectors = np.linalg.eigh(total)
     return vectors[:, weight > min(NEGLIGIBLE, weight[-1] / 2)]
 
 
@@ -272,9 +277,13 @@ def explained(state: State, clusters: Clusters, r: Floats) -> float:
 
 
 def _total(state: State, clusters: Clusters, r: Floats, uncertainty: float) -> float:
-    grouped = clusters.n.sum()
-    none = (len(state) - grouped) * np.log(NONE) + grouped * np.log1p(-NONE)
-    return explained(state, clusters, r) + log_prior(clusters.n) + uncertainty + float(none)
+    return explained(state, clusters, r) + uncertainty + log_division(clusters.n, len(state))
+
+
+def log_division(n: Floats, count: int) -> float:
+    """Log probability of a division of `count` courses into clusters with (expected) sizes n, and the rest in none."""
+    grouped = n.sum()
+    return log_prior(n) + float((count - grouped) * np.log(NONE) + grouped * np.log1p(-NONE))
 
 
 def assign(state: State, clusters: Clusters) -> Floats:

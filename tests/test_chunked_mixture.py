@@ -1,0 +1,285 @@
+"""The mixture from chunks against the mixture in memory, and files that give chunks."""
+
+import gzip
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import timelike as tl
+from timelike import chunked_mixture, climbing, mixtures, spooling
+from timelike.chunked_mixture import mixture_from_chunks
+from timelike.evaluate import nmi
+from timelike.exceptions import DataWarning, InputError
+from timelike.mixtures import mixture
+from timelike.streaming import CourseFile
+from timelike.variational import bound, sample
+
+GP = tl.GP.se(length_scale=0.3, signal_sd=1.0, noise_sd=0.3, mean=0.4)
+TIMES = np.linspace(0, 1, 8)
+
+
+@pytest.fixture
+def small_numbers(monkeypatch):
+    """What happens at a hundred thousand courses happens at 1500, in blocks of 200."""
+    monkeypatch.setattr(climbing, "MANY", 1000)
+    monkeypatch.setattr(climbing, "FEW", 600)
+    monkeypatch.setattr(spooling, "BLOCK", 200)
+    for module in (mixtures, chunked_mixture):
+        monkeypatch.setattr(module, "WALKERS", 300)
+
+
+def six(count=1500, seed=0, gaps=0.0):
+    """Six smooth curves; a share of the values missing in one of two patterns."""
+    rng = np.random.default_rng(seed)
+    K = np.exp(-((TIMES[:, None] - TIMES) ** 2) / (2 * 0.3**2)) + 1e-9 * np.eye(8)
+    curves = 0.4 + np.random.default_rng(3).standard_normal((6, 8)) @ np.linalg.cholesky(K).T
+    truth = rng.integers(0, 6, count)
+    values = curves[truth] + 0.3 * rng.standard_normal((count, 8))
+    values[rng.random(count) < gaps, 2] = np.nan
+    values[rng.random(count) < gaps, 5:7] = np.nan
+    return tl.TimeCourses.from_arrays(TIMES, values), truth
+
+
+def parts(courses, size=333):
+    return [courses[i : i + size] for i in range(0, len(courses), size)]
+
+
+def check_same(found, whole):
+    """Labels, probabilities, curves and bound are those of the mixture in memory."""
+    np.testing.assert_array_equal(found.labels, whole.labels)
+    np.testing.assert_array_equal(found.nearest, whole.nearest)
+    np.testing.assert_allclose(found.confidence, whole.confidence, atol=1e-4)
+    np.testing.assert_array_equal(found.sizes, whole.sizes)
+    assert found.spread == pytest.approx(whole.spread, rel=1e-6, abs=1e-9)
+    assert found.evidence == pytest.approx(whole.evidence, rel=1e-6)
+    when = [-0.2, 0.33, 0.8, 1.4]
+    for k in range(whole.k):
+        np.testing.assert_allclose(found.curve(k, when).mean, whole.curve(k, when).mean, atol=1e-4)
+        np.testing.assert_allclose(found.curve(k, when).sd, whole.curve(k, when).sd, rtol=1e-3)
+
+
+# -- the same result -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("small_numbers")
+@pytest.mark.parametrize("gaps", [0.0, 0.2])
+@pytest.mark.parametrize(("k", "spread"), [(None, None), (6, 0.1), (3, None)])
+def test_same_as_in_memory(gaps, k, spread):
+    courses, truth = six(gaps=gaps)
+    settings = {"k": k, "spread": spread, "robust": False}
+    found, whole = mixture_from_chunks(parts(courses), GP, **settings), mixture(courses, GP, **settings)
+    check_same(found, whole)
+    assert k is not None or nmi(found.nearest, truth) > 0.7
+
+
+@pytest.mark.usefixtures("small_numbers")
+def test_the_bound_is_that_of_all_courses():
+    """Against the bound of the responsibilities of the mixture in memory, computed from all courses at once."""
+    courses, _ = six(gaps=0.1)
+    whole = mixture(courses, GP, k=6, robust=False)
+    data = sample(courses, GP, tl.information.information_of_sets(courses, GP))
+    found = mixture_from_chunks(iter(parts(courses)), GP, k=6, robust=False)
+    assert found.bound == pytest.approx(bound(data.at(whole.spread), whole.responsibilities), rel=1e-6)
+
+
+def test_few_courses_are_clustered_as_in_memory():
+    courses, _ = six(400)
+    check_same(mixture_from_chunks(parts(courses), GP), mixture(courses, GP))
+
+
+@pytest.mark.usefixtures("small_numbers")
+def test_wild_values_are_left_out():
+    courses, _ = six()
+    values = courses.values.reshape(len(courses), 8).copy()
+    values[[3, 700, 1400], [0, 4, 7]] += 40
+    courses = tl.TimeCourses.from_arrays(TIMES, values)
+    with pytest.warns(DataWarning, match=r"left out 3 of 12,000 values"):
+        found = mixture_from_chunks(parts(courses), GP, k=6)
+    with pytest.warns(DataWarning, match="left out 3 "):
+        check_same(found, mixture(courses, GP, k=6))
+
+
+@pytest.mark.usefixtures("small_numbers")
+def test_neither_chunks_nor_blocks_nor_threads_matter(monkeypatch):
+    courses, _ = six()
+    first = mixture_from_chunks(parts(courses), GP, k=6, threads=1)
+    second = mixture_from_chunks(parts(courses, 1499), GP, k=6, threads=3)
+    monkeypatch.setattr(spooling, "BLOCK", 701)
+    third = mixture_from_chunks([courses], GP, k=6)
+    np.testing.assert_array_equal(first.labels, second.labels)
+    assert first.bound == second.bound
+    np.testing.assert_array_equal(first.labels, third.labels)
+    assert first.bound == pytest.approx(third.bound, rel=1e-10)
+
+
+@pytest.mark.usefixtures("small_numbers")
+def test_continuum_is_said(monkeypatch):
+    courses, _ = six()
+    monkeypatch.setattr(chunked_mixture, "choose", lambda fits: (fits[1], True))
+    with pytest.warns(DataWarning, match="continuum"):
+        found = mixture_from_chunks(parts(courses), GP, robust=False)
+    assert (found.k, found.continuum) == (2, True)
+
+
+@pytest.mark.usefixtures("small_numbers")
+def test_predict_is_that_of_the_mixture_in_memory():
+    courses, _ = six(gaps=0.2)
+    new = tl.TimeCourses.from_arrays([0.05, 0.5, 0.77], [[0, 1, 2], [9, -9, 9], [0.1, 0.2, 0.3]])
+    found, whole = mixture_from_chunks(parts(courses), GP, k=6), mixture(courses, GP, k=6)
+    np.testing.assert_allclose(found.predict(new).probabilities, whole.predict(new).probabilities, atol=1e-4)
+    assert found.predict(new).labels[1] == -1
+
+
+@pytest.mark.usefixtures("small_numbers")
+def test_a_lost_cluster_is_dropped_and_said():
+    courses, _ = six()
+    with pytest.warns(DataWarning, match=r"asked for 30 clusters, the data support \d+"):
+        found = mixture_from_chunks(parts(courses), GP, k=30, robust=False)
+    assert found.k == len(found.sizes) == len(set(found.labels[found.labels >= 0])) < 30
+    assert found.sizes.min() > 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)
+        np.testing.assert_array_equal(found.labels, mixture(courses, GP, k=30, robust=False).labels)
+
+
+# -- what is written -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ending", [".csv", ".csv.gz"])
+def test_table_of_all_courses(tmp_path, ending, monkeypatch):
+    courses, _ = six(120)
+    courses = tl.TimeCourses.from_arrays(TIMES, courses.values.reshape(120, 8), [f'g "{i}", x' for i in range(120)])
+    monkeypatch.setattr(chunked_mixture, "TABLE_ROWS", 50)
+    found = mixture_from_chunks(parts(courses, 50), GP, out=tmp_path / f"table{ending}", scratch=tmp_path)
+    table = pd.read_csv(tmp_path / f"table{ending}")
+    assert list(table.columns) == list(mixture(courses, GP).to_frame().columns)
+    assert tuple(table["name"]) == courses.names
+    np.testing.assert_array_equal(table["cluster"], found.labels)
+    np.testing.assert_allclose(table["probability"], found.confidence, rtol=1e-5)
+    assert [p.name for p in tmp_path.iterdir()] == [f"table{ending}"]
+
+
+def test_scratch_is_left_empty_after_an_error(tmp_path):
+    courses, _ = six(50)
+    with pytest.raises(InputError, match="each chunk must be TimeCourses, not str"):
+        mixture_from_chunks([courses, "more"], GP, scratch=tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+# -- refusals --------------------------------------------------------------------------------------------------------
+
+
+def test_refusals(monkeypatch):
+    courses, _ = six(50)
+    with pytest.raises(InputError, match="no chunks"):
+        mixture_from_chunks([], GP)
+    with pytest.raises(InputError, match="k is 51: expected a whole number from 1 to 50"):
+        mixture_from_chunks([courses], GP, 51)
+    with pytest.raises(InputError, match="gp must be GP"):
+        mixture_from_chunks([courses], "se")
+    monkeypatch.setattr(spooling, "MAX_DESIGNS", 3)
+    own = tl.TimeCourses.from_arrays([[0, 0.1 * i] for i in range(1, 6)], [[0, 1]] * 5)
+    with pytest.raises(InputError, match="more than 3 different sets of times"):
+        mixture_from_chunks([own], GP)
+
+
+def test_points_of_another_space():
+    plane = tl.TimeCourses.from_arrays(np.ones((2, 2)), [[1.0, 2.0]] * 3)
+    with pytest.raises(InputError, match="2 coordinates in one chunk, 1 before"):
+        mixture_from_chunks([six(20)[0], plane], GP, robust=False)
+
+
+# -- files -------------------------------------------------------------------------------------------------------------
+
+
+def written(folder, ending, values, names):
+    """A file of that kind."""
+    path = folder / f"courses{ending}"
+    header = [f"{t:g}h" for t in range(values.shape[1])]
+    frame = pd.DataFrame(values, columns=header)
+    frame.insert(0, "gene", names)
+    if ending == ".npy":
+        np.save(path, values.astype(np.float32))
+    elif ending == ".parquet":
+        frame.to_parquet(path, index=False)
+    else:
+        frame.to_csv(path, index=False, sep="\t" if "tsv" in ending else ",")
+    return path
+
+
+@pytest.mark.parametrize("ending", [".npy", ".csv", ".csv.gz", ".tsv", ".parquet"])
+def test_files_give_the_same_courses_twice(tmp_path, ending):
+    values = np.random.default_rng(0).normal(size=(25, 4)).astype(np.float32).astype(float)
+    values[3, 1] = np.nan
+    names = [str(i) for i in range(25)] if ending == ".npy" else [f"00{i}" for i in range(25)]
+    file = CourseFile(written(tmp_path, ending, values, names), [0, 1, 2, 3] if ending == ".npy" else None, rows=10)
+    for _ in range(2):
+        chunks = list(file)
+        assert [len(chunk) for chunk in chunks] == [10, 10, 5]
+        assert [name for chunk in chunks for name in chunk.names] == names
+        np.testing.assert_allclose(np.concatenate([c.to_matrix()[1] for c in chunks]), values)
+        np.testing.assert_array_equal(chunks[0].to_matrix()[0], [0, 1, 2, 3])
+    assert file.count == 25
+
+
+def test_sample_draws_each_course_at_most_once(tmp_path):
+    values = np.arange(60.0).reshape(30, 2)
+    file = CourseFile(written(tmp_path, ".csv", values, [f"g{i}" for i in range(30)]), rows=7)
+    some = file.sample(12, seed=1)
+    at = [int(name[1:]) for name in some.names]
+    assert at == sorted(set(at))
+    assert len(at) == 12
+    np.testing.assert_array_equal(some.values.reshape(12, 2), values[at])
+    assert file.sample(12, seed=2).names != some.names
+    assert len(file.sample(100)) == 30
+
+
+def test_replicates_and_given_times(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text("gene,0h,0h,12h\na,1,2,3\n")
+    np.testing.assert_array_equal(next(iter(CourseFile(path))).times, [0, 0, 12])
+    np.testing.assert_array_equal(next(iter(CourseFile(path, [5, 6, 7]))).times, [5, 6, 7])
+
+
+def raises_for(path, message, times=None):
+    with pytest.raises(InputError, match=message):
+        list(CourseFile(path, times))
+
+
+def test_files_that_cannot_be_used(tmp_path):
+    raises_for(tmp_path / "none.npy", "there is no file")
+    for name, text, message in [
+        ("x.txt", "a", r"ends in '.txt': expected .npy, .csv, .tsv, .parquet"),
+        ("a.csv", "gene\nx\n", "the header has 1 column"),
+        ("b.csv", "gene,colour\nx,1\n", "is not a name and then times"),
+        ("c.csv", "gene,0h,1h\nx,1,red\n", "red.*from number 1 on"),
+        ("d.csv", "gene,0h,1h\nx,1\ny,,\n", "y"),
+        ("e.npy", "no array", "cannot read"),
+    ]:
+        (tmp_path / name).write_text(text)
+        raises_for(tmp_path / name, message, [0, 1] if name.endswith(".npy") else None)
+    np.save(tmp_path / "f.npy", np.zeros((3, 4)))
+    raises_for(tmp_path / "f.npy", "values without times")
+    raises_for(tmp_path / "f.npy", "4 columns of values, times have shape", [0, 1])
+    np.save(tmp_path / "g.npy", np.zeros(3))
+    raises_for(tmp_path / "g.npy", r"shape \(3,\): expected numbers, one row a course", [0, 1])
+    with pytest.raises(InputError, match="rows is 0"):
+        CourseFile(tmp_path / "f.npy", [0, 1, 2, 3], rows=0)
+
+
+def test_gzip_is_told_by_its_ending(tmp_path):
+    path = tmp_path / "x.tsv.gz"
+    path.write_bytes(gzip.compress(b"gene\t0h\t1h\na\t1\t2\n"))
+    assert next(iter(CourseFile(path))).names == ("a",)
+
+
+def test_mixture_from_a_file(tmp_path):
+    courses, truth = six(300)
+    np.save(tmp_path / "x.npy", courses.values.reshape(300, 8))
+    file = CourseFile(tmp_path / "x.npy", TIMES, rows=100)
+    found = mixture_from_chunks(file, tl.fit(file.sample(200)))
+    assert nmi(found.nearest, truth) > 0.7
+    assert "300 courses in" in repr(found)
+    assert repr(file) == "CourseFile: x.npy, 8 columns (0 to 1)"
