@@ -43,10 +43,10 @@ def read_clusters(path: Path) -> tuple[list[str], list[Any]]:
     for column in ("name", "cluster"):
         if column not in table.header:
             raise InputError(f"{path} has no column {column!r}. Its columns: {', '.join(table.header[:12])}.")
-    name, cluster = table.header.index("name"), table.header.index("cluster")
+    names, clusters = table.texts([table.header.index("name"), table.header.index("cluster")])
     first: dict[str, str] = {}
-    for row in table.rows:
-        first.setdefault(row[name].strip(), row[cluster].strip())
+    for name, cluster in zip(names, clusters, strict=True):
+        first.setdefault(name, cluster)
     labels = list(first.values())
     if all(re.fullmatch(r"-?\d+", label) for label in labels):
         return list(first), [int(label) for label in labels]  # so that -1 is known for "in no cluster"

@@ -1,0 +1,65 @@
+"""Dates as times: days since a first date."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+from timelike.arrays import Floats, Ints
+from timelike.exceptions import InputError
+from timelike.reading.cells import is_missing
+
+_ISO = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)?")
+_OTHER = re.compile(r"\d{1,4}[./-]\d{1,2}[./-]\d{1,4}(?: .*)?")
+
+
+def look_like_dates(cells: Sequence[str]) -> bool:
+    """Whether the cells are dates, in whatever form, or missing."""
+    known = [cell for cell in cells if not is_missing(cell)]
+    return bool(known) and all(_ISO.fullmatch(cell) or _OTHER.fullmatch(cell) for cell in known)
+
+
+def is_date(cell: str) -> bool:
+    """Whether a cell is a date such as 2024-03-31, with or without a time of day."""
+    return _ISO.fullmatch(cell) is not None
+
+
+def day_number(cell: str, where: str) -> float:
+    """A date as days since 1970, NaN if it is missing.
+
+    Examples
+    --------
+    >>> day_number("1970-01-02 12:00", "line 2")
+    1.5
+    """
+    if is_missing(cell):
+        return float("nan")
+    try:
+        if not is_date(cell):
+            raise ValueError(cell)
+        return float(np.datetime64(cell, "ms").astype(np.int64)) / 86_400_000
+    except ValueError:
+        raise InputError(f"{where}: {cell!r} is not a date. Write dates as year-month-day: 2024-03-31.") from None
+
+
+def since_first(days: Floats, owner: Ints, way: str | None) -> Floats:
+    """Days since the first date of each owner ("own") or of all ("common"); None is an error that names both.
+
+    Examples
+    --------
+    >>> since_first(np.array([100.0, 130.0, 150.0]), np.array([0, 0, 1]), "own")
+    array([ 0., 30.,  0.])
+    """
+    if way == "common":
+        return days - np.nanmin(days)
+    if way != "own":
+        found = "the times are dates" if way is None else f"dates={way!r} is unknown"
+        raise InputError(
+            f"{found}. Give dates='own' (--dates own) for days since the first date of each course, or dates='common' "
+            "for days since the first date of all."
+        )
+    first = np.full(int(owner.max()) + 1, np.inf)
+    np.fmin.at(first, owner, days)
+    return days - first[owner]

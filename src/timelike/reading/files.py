@@ -1,0 +1,197 @@
+"""Files as tables, by their content and not by their ending."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from timelike.checks import counted
+from timelike.exceptions import InputError, MissingExtraError
+from timelike.reading.tables import Table, frame_table, sheet_table, text_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_SIGNATURES = {
+    b"PAR1": "parquet",
+    b"\x89HDF\r\n\x1a\n": "hdf5",
+    b"PK\x03\x04": "zip",
+    b"\xd0\xcf\x11\xe0": "old Excel",
+    b"MATLAB": "MATLAB",
+    b"%PDF": "PDF",
+    b"RDX": "R data",
+    b"\x89PNG": "PNG picture",
+}
+
+
+def read_table(path: Path, *, sheet: str | int | None = None, decimal: str | None = None) -> Table:
+    """The table in a file: text (also gzipped), an Excel workbook or Parquet.
+
+    All errors name the file.
+
+    Parameters
+    ----------
+    path
+    sheet
+        Name or number (from 0) of the sheet of a workbook that has several.
+    decimal
+        The decimal mark, "." or ","; None: as the cells show.
+    """
+    require_file(path)
+    with naming(path):
+        return open_table(path, sheet=sheet, decimal=decimal)
+
+
+def require_file(path: Path) -> None:
+    """Raise if there is no such file."""
+    if not path.exists():
+        raise InputError(f"there is no file {path}.")
+
+
+@contextmanager
+def naming(source: object) -> Iterator[None]:
+    """Errors inside the block begin with the name of the source."""
+    try:
+        yield
+    except InputError as problem:
+        raise InputError(f"{source}: {problem}") from None
+
+
+def open_table(path: Path, *, sheet: str | int | None = None, decimal: str | None = None) -> Table:
+    """As :func:`read_table`; errors do not name the file, for callers that will."""
+    data = content(path)
+    found = kind(data)
+    if found == "excel":
+        return _excel(data, sheet, decimal)
+    if sheet is not None:
+        raise InputError("only Excel workbooks have sheets.")
+    if found == "parquet":
+        return frame_table(_parquet(path), decimal)
+    if found != "text":
+        raise InputError(_not_a_table(found))
+    return text_table(_utf8(data), decimal)
+
+
+def content(path: Path) -> bytes:
+    """The bytes of a file, unpacked if it is gzipped."""
+    try:
+        data = path.read_bytes()
+        return gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
+    except IsADirectoryError:
+        raise InputError("it is a folder. Give a file.") from None
+    except PermissionError:
+        raise InputError("you may not read it (no permission).") from None
+    except (OSError, EOFError, zlib.error, ValueError) as problem:
+        raise InputError(f"cannot read it: {problem}.") from None
+
+
+def holds_hdf5(path: Path) -> bool:
+    """Whether a file is HDF5, as AnnData files are; False if it cannot be opened."""
+    try:
+        with path.open("rb") as file:
+            return kind(file.read(8)) == "hdf5"
+    except OSError:
+        return False
+
+
+def kind(data: bytes) -> str:
+    """What a file holds: "text", "excel", "parquet", "hdf5", or something that is no table."""
+    found = next((name for start, name in _SIGNATURES.items() if data.startswith(start)), "text")
+    if found == "zip":
+        return "excel" if b"xl/workbook" in data else "zip"
+    return found
+
+
+def _not_a_table(found: str) -> str:
+    hints = {
+        "zip": "it is a zip archive. Unpack it and give the table inside.",
+        "old Excel": "it is an old Excel file (.xls). Save it as .xlsx or CSV.",
+        "hdf5": "it is an HDF5 file: expected a table here.",
+    }
+    return hints.get(found, f"it is a {found} file, not a table. Save the table as CSV.")
+
+
+# -- text ------------------------------------------------------------------------------------------------
+
+
+def _utf8(data: bytes) -> bytes:
+    """Text in UTF-8 without byte-order mark, its lines ended by line feeds."""
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        data = _decoded(data, "utf-16").encode()
+    data = data.removeprefix(b"\xef\xbb\xbf")
+    if data.lstrip()[:1] == b"<":
+        raise InputError("it is a web page or XML, not a table. Was it downloaded from a page that asks to log in?")
+    if b"\0" in data[:100_000]:
+        raise InputError("it is not a text table: it has zero bytes. Save it as CSV in UTF-8.")
+    if not data.isascii():
+        _decoded(data, "utf-8")
+    return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in data else data
+
+
+def _decoded(data: bytes, encoding: str) -> str:
+    try:
+        return data.decode(encoding)
+    except UnicodeDecodeError as problem:
+        line = data[: problem.start].count(b"\n") + 1
+        raise InputError(
+            f"it is not a text table in {encoding.upper()}: line {line} has the byte {data[problem.start]:#04x}. "
+            "Save it as CSV in UTF-8 (in Excel: 'CSV UTF-8')."
+        ) from None
+
+
+# -- optional packages -------------------------------------------------------------------------------------
+
+
+def _parquet(path: Path) -> pd.DataFrame:
+    import pandas as pd
+
+    try:
+        import pyarrow as arrow
+    except ImportError:
+        raise MissingExtraError("Parquet files need pyarrow: pip install 'timelike[files]'.") from None
+    try:
+        return pd.read_parquet(path, engine="pyarrow")
+    except (arrow.ArrowException, OSError, ValueError) as problem:
+        raise InputError(f"the Parquet file cannot be read: {_first_line(problem)}") from None
+
+
+def _excel(data: bytes, sheet: str | int | None, decimal: str | None) -> Table:
+    try:
+        import openpyxl
+    except ImportError:
+        raise MissingExtraError("Excel files need openpyxl: pip install 'timelike[files]'.") from None
+    try:
+        book = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True)
+        rows = [list(row) for row in _sheet(book, sheet).iter_rows(values_only=True)]
+    except (zipfile.BadZipFile, KeyError, ValueError, OSError, zlib.error, EOFError) as problem:
+        if isinstance(problem, InputError):
+            raise
+        raise InputError(f"the workbook cannot be read: {_first_line(problem)}") from None
+    width = max((len(row) for row in rows), default=0)
+    return sheet_table([row + [None] * (width - len(row)) for row in rows], decimal)
+
+
+def _sheet(book: Any, sheet: str | int | None) -> Any:
+    names = list(book.sheetnames)
+    if sheet is None and len(names) > 1:
+        raise InputError(
+            f"it has {counted(len(names), 'sheet')}: {', '.join(names[:8])}. Say which: sheet={names[0]!r} (--sheet)."
+        )
+    wanted = 0 if sheet is None else sheet
+    if isinstance(wanted, int) and 0 <= wanted < len(names):
+        return book[names[wanted]]
+    if wanted in names:
+        return book[wanted]
+    if isinstance(wanted, str) and wanted.isdigit() and int(wanted) < len(names):
+        return book[names[int(wanted)]]
+    raise InputError(f"there is no sheet {sheet!r}. Its sheets: {', '.join(names[:8])}.")
+
+
+def _first_line(problem: BaseException) -> str:
+    return str(problem).strip().split("\n", 1)[0]

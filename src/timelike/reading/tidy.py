@@ -1,0 +1,169 @@
+"""Tidy tables: one measurement a row."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from timelike.arrays import Floats, Ints
+from timelike.checks import counted
+from timelike.courses import TimeCourses
+from timelike.exceptions import InputError
+from timelike.reading import dates
+from timelike.reading.headers import some, unit_in
+from timelike.reading.settings import (
+    CONDITION_WORDS,
+    COURSE_WORDS,
+    VALUE_WORDS,
+    Settings,
+    Understood,
+    column_called,
+    is_called,
+    is_time,
+    only_column,
+)
+from timelike.reading.tables import Table, Taken
+
+
+@dataclass(frozen=True)
+class TidyColumns:
+    """Positions of the columns of a tidy table."""
+
+    course: int
+    time: int
+    value: int
+    error: int | None = None
+
+    def used(self) -> set[int]:
+        """All positions."""
+        return {self.course, self.time, self.value} | ({self.error} if self.error is not None else set())
+
+    def described(self, header: Sequence[str]) -> str:
+        """Which column gives what."""
+        roles = {"courses": self.course, "times": self.time, "values": self.value, "standard errors": self.error}
+        return ", ".join(f"{what} from {header[k]!r}" for what, k in roles.items() if k is not None)
+
+
+def tidy_columns(header: Sequence[str], settings: Settings) -> TidyColumns | None:
+    """The columns of a tidy table, None for a wide one.
+
+    Names that are given count; the others must have usual names, in any case, and be the only one of their kind.
+    """
+    course = _candidates(header, settings.course, "course", [is_called(c, COURSE_WORDS) for c in header])
+    time = _candidates(header, settings.time, "time", [is_time(c) for c in header])
+    value = _candidates(header, settings.value, "value", [is_called(c, VALUE_WORDS) for c in header])
+    asked = settings.time is not None or settings.value is not None or settings.error is not None
+    asked = asked or bool(course and time and time[0] > 0 and not re.search(r"\d", "".join(header)))
+    if not asked and not (course and time and value):
+        return None
+    roles = {"courses": (course, "course"), "times": (time, "time"), "values": (value, "value")}
+    found = [only_column(header, positions, what, option) for what, (positions, option) in roles.items()]
+    error = _candidates(header, settings.error, "error", [False] * len(header))
+    if len({*found, *error}) < 3 + len(error):
+        raise InputError(f"one column has two meanings: {', '.join(header[k] for k in (*found, *error))}.")
+    return TidyColumns(found[0], found[1], found[2], error[0] if error else None)
+
+
+def _candidates(header: Sequence[str], given: str | None, role: str, usual: list[bool]) -> list[int]:
+    """Positions of the columns that can play a role: the given one, the one called like the role, or the usual ones."""
+    if given is not None:
+        return [column_called(header, given)]
+    exact = [k for k, cell in enumerate(header) if cell.lower() == role]
+    return exact or [k for k, found in enumerate(usual) if found]
+
+
+def read_tidy(table: Table, columns: TidyColumns, settings: Settings) -> Understood:
+    """Courses from a tidy table."""
+    times, taken = _times(table, columns)
+    names, owner, said = _owners(table, columns, taken.texts[0], settings)
+    measured = ~np.isnan(taken.numbers[:, 0]) & (owner >= 0)
+    when = times if times is not None else _from_dates(table, columns, taken.texts[1], owner, measured, settings)
+    _require(table, ~np.isnan(when) | ~measured, f"the time (column {table.header[columns.time]!r}) is missing")
+    courses, notes = _courses(names, owner[measured], when[measured], taken.numbers[measured])
+    unit = unit_in(table.header[columns.time]) if times is not None else "days"
+    unused = tuple(c for k, c in enumerate(table.header) if k not in columns.used() and repr(c) not in said)
+    return Understood(courses, unused, unit, f"a tidy table: {columns.described(table.header)}{said}", tuple(notes))
+
+
+def _times(table: Table, columns: TidyColumns) -> tuple[Floats | None, Taken]:
+    """The times, None if they are dates; values (and errors) and the texts of courses (and dates)."""
+    numeric = [columns.value, *([columns.error] if columns.error is not None else [])]
+    if dates.look_like_dates([row[columns.time] for row in table.body.peek()]):
+        return None, table.numbers_and_texts(numeric, [columns.course, columns.time])
+    taken = table.numbers_and_texts([*numeric, columns.time], [columns.course])
+    return taken.numbers[:, -1], Taken(taken.numbers[:, :-1], taken.texts)
+
+
+def _from_dates(
+    table: Table, columns: TidyColumns, cells: list[str], owner: Ints, measured: np.ndarray, settings: Settings
+) -> Floats:
+    where = f"column {table.header[columns.time]!r}"
+    days = np.array([dates.day_number(cell, f"{table.place(i)}, {where}") for i, cell in enumerate(cells)])
+    return dates.since_first(np.where(measured, days, np.nan), np.maximum(owner, 0), settings.dates)
+
+
+def _require(table: Table, good: np.ndarray, complaint: str) -> None:
+    if not good.all():
+        raise InputError(f"{table.place(int(np.argmin(good)))}: {complaint}.")
+
+
+def _owners(table: Table, columns: TidyColumns, cells: list[str], settings: Settings) -> tuple[list[str], Ints, str]:
+    """The names of the courses, the course of each row (-1: of another condition), and words about conditions."""
+    import pandas as pd
+
+    named = np.array(cells, dtype=object)
+    _require(table, named != "", f"the course (column {table.header[columns.course]!r}) is empty")
+    owner, names = pd.factorize(named)
+    condition = _condition_column(table, columns, owner)
+    if condition is None:
+        if settings.condition is not None:
+            raise InputError(
+                f"there is no condition {settings.condition!r}: no column tells conditions within a course."
+            )
+        return list(names), owner, ""
+    kinds = np.array(table.texts([condition])[0], dtype=object)
+    if settings.condition is not None:
+        return _chosen(named, kinds, settings.condition, table.header[condition])
+    both, pairs = pd.factorize(named + " | " + kinds)
+    return list(pairs), both, f", a course for each name and {table.header[condition]!r}"
+
+
+def _chosen(named: np.ndarray, kinds: np.ndarray, condition: str, column: str) -> tuple[list[str], Ints, str]:
+    import pandas as pd
+
+    chosen = kinds == condition
+    if not chosen.any():
+        raise InputError(f"there is no condition {condition!r}: column {column!r} has {some(sorted(set(kinds)))}.")
+    names, owner = pd.unique(named[chosen]), np.full(len(named), -1)
+    owner[chosen] = pd.factorize(named[chosen])[0]
+    return list(names), owner, f", only {condition!r} of {column!r}"
+
+
+def _condition_column(table: Table, columns: TidyColumns, owner: Ints) -> int | None:
+    """The column of conditions that change within a course; one that does not is a label and plays no part."""
+    import pandas as pd
+
+    for k, name in enumerate(table.header):
+        if k not in columns.used() and is_called(name, CONDITION_WORDS):
+            kinds = pd.factorize(np.array(table.texts([k])[0], dtype=object))[0]
+            if len(np.unique(np.column_stack([owner, kinds]), axis=0)) > owner.max() + 1:
+                return k
+    return None
+
+
+def _courses(names: list[str], owner: Ints, times: Floats, numbers: Floats) -> tuple[TimeCourses, list[str]]:
+    import pandas as pd
+
+    present = np.bincount(owner, minlength=len(names)) > 0
+    if not present.any():
+        raise InputError("no course has a value.")
+    empty = [name for name, kept in zip(names, present, strict=True) if not kept]
+    frame = pd.DataFrame({"course": np.array(names, dtype=object)[owner], "time": times, "value": numbers[:, 0]})
+    if numbers.shape[1] > 1:
+        frame["error"] = numbers[:, 1]
+    courses = TimeCourses.from_long(frame, error="error" if numbers.shape[1] > 1 else None)
+    listed = ", ".join(empty[:5]) + (", ..." if len(empty) > 5 else "")
+    return courses, [f"left out {counted(len(empty), 'course')} without any value: {listed}"] if empty else []

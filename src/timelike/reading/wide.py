@@ -1,0 +1,293 @@
+"""Wide tables: a course a row, or a course a column, with a value for each time."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from timelike.arrays import Floats
+from timelike.checks import counted
+from timelike.courses import TimeCourses
+from timelike.exceptions import InputError
+from timelike.reading import dates, headers
+from timelike.reading.cells import all_numbers, is_missing
+from timelike.reading.files import naming, open_table, require_file
+from timelike.reading.headers import TimeColumns, some
+from timelike.reading.settings import COURSE_WORDS, Settings, Understood, column_called, is_called, is_time
+from timelike.reading.sheets import sheet_columns
+from timelike.reading.tables import Table, frame_table
+
+_MONTH = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
+_MANGLED = re.compile(rf"\d{{1,2}}-({_MONTH})|({_MONTH})-\d{{1,2}}|\d{{4}}-\d\d-\d\d", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """Courses as rows of numbers, before conditions are told apart and empty courses left out."""
+
+    names: list[str]
+    values: Floats
+    columns: TimeColumns
+    place: Callable[[int], str]
+
+
+# -- a course a row ------------------------------------------------------------------------------------------
+
+
+def read_rows(table: Table, settings: Settings) -> Understood:
+    """Courses from a table with a course a row."""
+    columns = find_columns(table.header, settings, table.looks_numeric)
+    others = [k for k in range(len(table.header)) if k not in set(columns.positions)]
+    if not len(columns.positions) or not others:
+        raise InputError(no_wide_table(table.header, bool(columns.positions)))
+    name = _name_column(table, others, settings)
+    taken = table.numbers_and_texts(columns.positions, others)
+    texts = dict(zip(others, taken.texts, strict=True))
+    notes = _doubts(table.header, columns, {k: texts[k] for k in others if k != name}, settings)
+    found = assemble(Matrix(texts[name], taken.numbers, columns, table.place), settings)
+    how = f"a wide table, a course a row: names from {_shown(table.header[name])}, {_times_from(table.header, columns)}"
+    unused = tuple(table.header[k] for k in others if k != name)
+    return Understood(found.courses, unused, columns.unit, how + found.how, (*notes, *found.notes))
+
+
+def _shown(name: str) -> str:
+    return repr(name) if name else "the column without a name"
+
+
+def _times_from(header: Sequence[str], columns: TimeColumns) -> str:
+    unit = f", unit {columns.unit}" if columns.unit else ""
+    example = header[columns.positions[0]]
+    return f"times from {counted(len(columns.positions), 'header')} like {example!r}{unit}"
+
+
+def find_columns(header: Sequence[str], settings: Settings, is_numeric: Callable[[int], bool]) -> TimeColumns:
+    """The columns that hold values: as the sample sheet, the pattern, the given times or the headers say."""
+    if settings.samples is not None:
+        settings.refuse("header", "times", because="the sample sheet has the times")
+        return _from_sheet(header, settings)
+    dated = [k for k, cell in enumerate(header) if dates.is_date(cell)]
+    if len(dated) > 1:
+        return _dated(header, dated, settings)
+    found = (
+        headers.time_columns(header) if settings.header is None else headers.matching_columns(header, settings.header)
+    )
+    if settings.times is not None:
+        if not found.positions:
+            found = _without_numbers(header, is_numeric)
+        return headers.with_times(found, settings.times)
+    if settings.header is None and found.positions:
+        headers.refuse_numbered_things([header[k] for k in found.positions])
+    return found
+
+
+def _from_sheet(header: Sequence[str], settings: Settings) -> TimeColumns:
+    if hasattr(settings.samples, "columns"):
+        with naming("the sample sheet"):
+            return sheet_columns(header, frame_table(settings.samples), settings.time)
+    path = Path(settings.samples)
+    require_file(path)
+    with naming(path):
+        sheet = open_table(path)
+    return sheet_columns(header, sheet, settings.time)
+
+
+def _dated(header: Sequence[str], dated: list[int], settings: Settings) -> TimeColumns:
+    if settings.dates != "common":
+        raise InputError(
+            f"the headers {some([header[k] for k in dated], 3)} are dates. Give dates='common' (--dates common) for "
+            "days since the first of them."
+        )
+    days = np.array([dates.day_number(header[k], "the header") for k in dated])
+    return TimeColumns(tuple(dated), days - days.min(), unit="days")
+
+
+def _without_numbers(header: Sequence[str], is_numeric: Callable[[int], bool]) -> TimeColumns:
+    """All columns of numbers, for headers that tell no times."""
+    positions = tuple(k for k in range(len(header)) if is_numeric(k))
+    return TimeColumns(positions, np.arange(len(positions), dtype=float))
+
+
+def no_wide_table(header: Sequence[str], has_times: bool) -> str:
+    """The sentence about a header without names or without times."""
+    return (
+        f"the header {some(header, 6)} has {'no column for names' if has_times else 'no times'}. A wide table has a "
+        "name and then one column for each time ('0', '12h', '12h_2' for the second replicate); a tidy one has columns "
+        "course, time and value, or others that you name (course=, time=, value=; --course, --time, --value). A sample "
+        "sheet (samples=, --samples) can tell the times of columns."
+    )
+
+
+def _name_column(table: Table, others: list[int], settings: Settings) -> int:
+    if settings.course is not None:
+        return column_called(table.header, settings.course)
+    known = [k for k in others if is_called(table.header[k], COURSE_WORDS)]
+    text = [k for k in others if not table.looks_numeric(k)]
+    name = others[0] if others[0] in known else (text or known or others)[0]
+    if is_time(table.header[name]) and settings.orient is None:
+        raise InputError(
+            f"the column {table.header[name]!r} seems to hold names. Is the table transposed? Give orient='columns' "
+            "(--orient columns) if each column is a course, orient='rows' if each row is one."
+        )
+    return name
+
+
+def _doubts(header: Sequence[str], columns: TimeColumns, others: dict[int, list[str]], settings: Settings) -> list[str]:
+    """Notes about numbers that are left out; raises if they could be times."""
+    numeric = [header[k] for k, cells in others.items() if all_numbers(cells) and header[k]]
+    decided = settings.header is not None or settings.samples is not None or settings.times is not None
+    doubtful = [name for name in numeric if any(c.isdigit() for c in name)]
+    if doubtful and not decided:
+        raise InputError(
+            f"{some(doubtful)} could be times too, but are written unlike {header[columns.positions[0]]!r}. Say which "
+            "headers are times: header='{condition}_{time}h_{replicate}' or the like (--header-pattern), or give a "
+            "sample sheet (samples=, --samples)."
+        )
+    return [f"columns of numbers that are no times are left out: {some(numeric)}"] if numeric else []
+
+
+# -- a course a column -----------------------------------------------------------------------------------------
+
+
+def is_tall(table: Table) -> bool:
+    """Whether the table has times down its first column and a course in each other; raises if it can be both."""
+    first = [row[0] for row in table.body.peek() if not is_missing(row[0])]
+    timed = is_time(table.header[0]) and all(not np.isnan(headers.time_of(cell)[0]) for cell in first)
+    others = range(1, len(table.header))
+    if not timed or not all(table.looks_numeric(k) for k in others):
+        return False
+    if all(re.fullmatch(r"[-+]?[\d.]+\s*[A-Za-z]{0,3}", table.header[k]) for k in others):
+        raise InputError(
+            f"the first column is called {table.header[0]!r}, but the other headers are times too: "
+            f"{some(table.header[1:])}. Give orient='rows' (--orient rows) if each row is a course, orient='columns' "
+            "if each column is one."
+        )
+    return True
+
+
+def read_columns(table: Table, settings: Settings) -> Understood:
+    """Courses from a table with a course a column: the first column tells the times."""
+    settings.refuse("course", "value", "error", because="each column is a course")
+    unused = [k for k in range(1, len(table.header)) if is_called(table.header[k], headers.REPLICATE_WORDS)]
+    positions = [k for k in range(1, len(table.header)) if k not in unused]
+    first = table.texts([0])[0]
+    if all_numbers(first) and settings.samples is None and settings.header is None:
+        taken = table.numbers_and_texts([0, *positions], [])
+        columns, values = _times_down(table, taken.numbers[:, 0], settings), taken.numbers[:, 1:]
+    else:
+        columns = find_columns(first, settings, lambda _: True)
+        values = table.numbers_and_texts(positions, []).numbers[list(columns.positions)]
+    names = [table.header[k] for k in positions]
+    found = assemble(Matrix(names, values.T, columns, lambda i: f"column {positions[i] + 1}"), settings)
+    how = f"a table with a course a column: times from the first column {table.header[0]!r}"
+    return Understood(found.courses, tuple(table.header[k] for k in unused), columns.unit, how + found.how, found.notes)
+
+
+def _times_down(table: Table, times: Floats, settings: Settings) -> TimeColumns:
+    if np.isnan(times).any():
+        row = int(np.argmax(np.isnan(times)))
+        raise InputError(f"{table.place(row)}: the time (column {table.header[0]!r}) is missing.")
+    found = TimeColumns(tuple(range(len(times))), times, unit=headers.unit_in(table.header[0]))
+    return found if settings.times is None else headers.with_times(found, settings.times)
+
+
+# -- from a matrix to courses ----------------------------------------------------------------------------------
+
+
+def assemble(matrix: Matrix, settings: Settings) -> Understood:
+    """The courses of a matrix: named, told apart by condition, those without any value left out."""
+    names = _distinct_names(matrix, settings)
+    notes = [*matrix.columns.notes, *_mangled(names)]
+    remarks = "".join(f"; {remark}" for remark in matrix.columns.remarks)
+    names, values, said = _by_condition(names, matrix.values, matrix.columns, settings)
+    measured = np.isfinite(values).sum(axis=1) > 0
+    empty = [name for name, kept in zip(names, measured, strict=True) if not kept]
+    if len(empty) == len(names):
+        raise InputError("no course has a value.")
+    if empty:
+        notes.append(f"left out {counted(len(empty), 'course')} without any value: {_plain(empty)}")
+        names, values = [name for name, kept in zip(names, measured, strict=True) if kept], values[measured]
+    used = ~np.isnan(values).all(axis=0)
+    courses = TimeCourses.from_arrays(matrix.columns.times[used], values[:, used], names)
+    return Understood(courses, how=f"{remarks}{said}", notes=tuple(notes))
+
+
+def _plain(names: Sequence[str]) -> str:
+    return ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
+
+
+def _by_condition(
+    names: list[str], values: Floats, columns: TimeColumns, settings: Settings
+) -> tuple[list[str], Floats, str]:
+    """A course for each name and condition, NaN at the times of the others; or the courses of the chosen condition."""
+    conditions = np.array(columns.conditions, dtype=object)
+    kinds = list(dict.fromkeys(columns.conditions))
+    if settings.condition is not None:
+        if settings.condition not in kinds:
+            known = f"the conditions are {some(kinds)}" if kinds else "nothing tells conditions here"
+            raise InputError(f"there is no condition {settings.condition!r}: {known}.")
+        chosen = np.where(conditions == settings.condition, values, np.nan)
+        return names, chosen, f"; only condition {settings.condition!r} of {some(kinds)}"
+    if len(kinds) < 2:
+        return names, values, ""
+    split = np.stack([np.where(conditions == kind, values, np.nan) for kind in kinds], axis=1)
+    said = f"; a course for each name and condition ({some(kinds)})"
+    return [f"{n} | {kind}" for n in names for kind in kinds], split.reshape(-1, values.shape[1]), said
+
+
+def _distinct_names(matrix: Matrix, settings: Settings) -> list[str]:
+    """The names, checked; empty and repeated ones are numbered if the user says so."""
+    if settings.duplicates == "number":
+        return numbered(matrix.names)
+    if len({*matrix.names, ""}) == len(matrix.names) + 1:
+        return matrix.names
+    first: dict[str, int] = {}
+    for i, name in enumerate(matrix.names):
+        if not name:
+            raise InputError(f"{matrix.place(i)}: the name is empty. {_how_to_number('unnamed-1')}")
+        if name in first:
+            places = f"{matrix.place(first[name])} and {matrix.place(i)}"
+            raise InputError(f"the name {name!r} stands for two courses, {places}. {_how_to_number(f'{name}-2')}")
+        first[name] = i
+    return matrix.names
+
+
+def _how_to_number(example: str) -> str:
+    return (
+        f"Give duplicates='number' (--duplicates number) to call it {example!r}, or name another column of names with "
+        "course= (--course). Replicates of one course belong into one row, under the same time again."
+    )
+
+
+def numbered(names: Sequence[str]) -> list[str]:
+    """The names, with a number after empty and repeated ones.
+
+    Examples
+    --------
+    >>> numbered(["Vwf", "", "C3", "Vwf", "", "Vwf-2"])
+    ['Vwf', 'unnamed-1', 'C3', 'Vwf-3', 'unnamed-2', 'Vwf-2']
+    """
+    taken = set(names)
+    seen: dict[str, int] = {}
+    return [_numbered(name, taken, seen) for name in names]
+
+
+def _numbered(name: str, taken: set[str], seen: dict[str, int]) -> str:
+    seen[name] = seen.get(name, 0) + 1
+    if name and seen[name] == 1:
+        return name
+    stem = name or "unnamed"
+    while (found := f"{stem}-{seen[name]}") in taken:
+        seen[name] += 1
+    taken.add(found)
+    return found
+
+
+def _mangled(names: Sequence[str]) -> list[str]:
+    found = [name for name in names if "-" in name and _MANGLED.fullmatch(name)]
+    if not found:
+        return []
+    return [f"{_plain(found)} look like gene names that a spreadsheet turned into dates (MARCH1, SEPT2): check them"]
