@@ -1,12 +1,14 @@
+from dataclasses import replace
+
 import matplotlib as mpl
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from scipy.cluster import hierarchy
 
 import timelike as tl
-from timelike import plot
-from timelike.clusters import hierarchical, spectral
-from timelike.evidence_tree import evidence_linkage
-from timelike.mixtures import mixture
+from timelike import matrix_pictures, plot
+from timelike.clusters import Clustering
 
 mpl.use("Agg")
 
@@ -17,15 +19,32 @@ def fitted():
     odd = np.concatenate([courses.values.reshape(45, 15), [0.5 - tl.simulate.grid()]])
     courses = tl.TimeCourses.from_arrays(tl.simulate.grid(), odd)
     gp = tl.fit(courses)
-    return courses, gp, mixture(courses, gp)
+    return courses, gp, tl.mixture(courses, gp)
 
 
 @pytest.fixture(autouse=True)
 def close():
     yield
-    import matplotlib.pyplot as plt
-
     plt.close("all")
+
+
+def made_up(count, k, times=10):
+    rng = np.random.default_rng(0)
+    labels, x = rng.integers(0, k, count), np.linspace(0, 48, times)
+    values = np.sin(x / 8 + labels[:, None]) + 0.3 * rng.standard_normal((count, times))
+    courses = tl.TimeCourses.from_arrays(x, values)
+    return courses, Clustering(labels, courses.names, k, "spectral")
+
+
+def title(ax):
+    return ax.get_title(loc="left")
+
+
+def legend(figure):
+    return [t.get_text() for t in figure.legends[0].get_texts()]
+
+
+# -- panels ------------------------------------------------------------------------------------------------------
 
 
 def test_a_panel_for_each_cluster_and_for_none(fitted):
@@ -34,62 +53,248 @@ def test_a_panel_for_each_cluster_and_for_none(fitted):
     sizes = found.sizes
     expected = [f"cluster {k}: {sizes[k]}" for k in range(found.k)] + [f"none of these: {found.none.sum()}"]
     assert found.none.sum() >= 1
-    assert [ax.get_title(loc="left") for ax in axes] == expected
-    assert [len(ax.lines) for ax in axes[:-1]] == [n + 1 for n in sizes]  # the courses, and the curve
+    assert [title(ax) for ax in axes] == expected
+    assert [len(ax.collections[0].get_segments()) for ax in axes] == [*sizes, found.none.sum()]
+    assert len({ax.get_ylim() for ax in axes}) == 1
+    assert legend(axes[0].figure) == ["courses", "the cluster's curve", "± 2 sd of a course's curve"]
 
 
 def test_the_curve_and_its_band(fitted):
-    _, _, found = fitted
-    ax = plot.cluster_panels(found)[0]
-    line = ax.lines[-1]
-    curve = found.curve(0, line.get_xdata())
-    np.testing.assert_allclose(line.get_ydata(), curve.mean)
-    band = ax.collections[0].get_paths()[0].vertices
-    assert band[:, 1].max() >= (curve.mean + 2 * curve.sd).max() - 1e-9
+    found = replace(fitted[2], spread=0.3)
+    for label, ax in enumerate(plot.cluster_panels(found)[:-1]):
+        at, mean = ax.lines[-1].get_data()
+        curve = found.curve(label, at)
+        np.testing.assert_allclose(mean, curve.mean)
+        sd = np.sqrt(curve.sd**2 + (found.spread * found.gp.signal_sd) ** 2)
+        band = ax.collections[1].get_paths()[0].vertices[:, 1]
+        assert band.max() == pytest.approx((curve.mean + 2 * sd).max())
+        assert band.min() == pytest.approx((curve.mean - 2 * sd).min())
 
 
-def test_large_clusters_are_thinned(fitted):
+def test_large_clusters_are_thinned_and_the_legend_says_so(fitted):
     _, _, found = fitted
-    ax = plot.cluster_panels(found, most=5)[0]
-    assert len(ax.lines) == 6
+    axes = plot.cluster_panels(found, most=5)
+    assert len(axes[0].collections[0].get_segments()) == 5
+    assert title(axes[0]) == f"cluster 0: {found.sizes[0]}"
+    assert legend(axes[0].figure)[0] == "courses (at most 5 of a cluster drawn)"
+    with pytest.raises(tl.InputError, match="most is 0"):
+        plot.cluster_panels(found, most=0)
+
+
+def test_panels_need_axes_and_leave_the_rest_of_a_figure_alone(fitted):
+    _, _, found = fitted
     with pytest.raises(tl.InputError, match="panels need as many Axes"):
         plot.cluster_panels(found, plot.panels(1))
+    axes = plot.panels(found.k + 2)
+    plot.cluster_panels(found, axes[:-1])
+    assert not axes[-1].has_data()
+    assert axes[0].figure.legends == []
+
+
+def test_clusters_without_curves_of_their_own(fitted):
+    courses, gp, _ = fitted
+    found = tl.spectral(tl.similarity(courses, gp), 3)
+    with pytest.raises(tl.InputError, match=r"spectral does not carry its courses: give courses="):
+        plot.clusters(found)
+    with pytest.raises(tl.InputError, match="not those of the clustering"):
+        plot.clusters(found, courses=courses[:5])
+    first = plot.clusters(found, courses=courses, gp=gp)
+    at, mean = first.lines[-1].get_data()
+    np.testing.assert_allclose(mean, gp.posterior(courses.select(found.labels == 0), at).mean)
+    assert legend(first.figure) == ["courses", "one curve for the cluster", "± 2 sd of it"]
+    assert legend(plot.clusters(found, courses=courses).figure) == ["courses"]
+
+
+def test_labels_stand_outside_only():
+    courses, found = made_up(300, 7)
+    axes = plot.clusters(found, courses=courses, time="time (h)", value="log2").figure.axes
+    assert [ax.get_ylabel() for ax in axes] == ["log2", "", "", "", "log2", "", ""]
+    assert [ax.get_xlabel() for ax in axes] == [""] * 4 + ["time (h)"] * 3
+    below = [ax.xaxis.get_tick_params()["labelbottom"] for ax in axes]
+    assert below == [False, False, False, True, True, True, True]  # nothing is below the fourth
+
+
+@pytest.mark.parametrize(("count", "columns"), [(1, 1), (2, 2), (4, 4), (5, 3), (7, 4), (13, 5), (30, 6), (31, 5)])
+def test_panels_fill_the_page(count, columns):
+    courses, found = made_up(80, count)
+    figure = plot.clusters(found, courses=courses).figure
+    assert figure.axes[0].get_gridspec().ncols == columns
+    assert figure.get_size_inches()[0] == (7 if count > 1 else 3.5)
+
+
+def test_nothing_overlaps_in_thirty_panels():
+    courses, found = made_up(600, 30)
+    figure = plot.clusters(found, courses=courses, time="time (h)", value="log2 expression").figure
+    figure.draw_without_rendering()
+    boxes = [ax.get_tightbbox() for ax in figure.axes]
+    overlaps = [(i, j) for i, a in enumerate(boxes) for j, b in enumerate(boxes[:i]) if a.overlaps(b)]
+    assert overlaps == []
+    assert all(ax.get_window_extent().width > 0.6 * figure.dpi for ax in figure.axes)
+
+
+@pytest.mark.parametrize("ending", ["pdf", "svg"])
+def test_files_of_large_figures_are_small(ending, tmp_path):
+    courses, found = made_up(5000, 5)
+    plot.save(plot.clusters(found, courses=courses), tmp_path / f"f.{ending}")
+    assert (tmp_path / f"f.{ending}").stat().st_size < 500_000
+
+
+def test_clusters_on_one_axes(fitted):
+    courses, gp, _ = fitted
+    found = tl.mixture(courses, gp, k=3)
+    (ax,) = plot.panels(1)
+    assert plot.clusters(found, ax) is ax
+    names = [t.get_text() for t in ax.get_legend().get_texts()]
+    assert names[:3] == ["cluster 0", "cluster 1", "cluster 2"]
+    courses, found = made_up(80, 20)
+    plot.clusters(found, plot.panels(1)[0], courses=courses, gp=gp)
+    ax = plot.clusters(found, plot.panels(1)[0], courses=courses, gp=tl.GP.se(10, 1, 0.3))
+    assert len({(line.get_color(), line.get_linestyle()) for line in ax.lines}) == 20
+
+
+def test_one_course_and_one_time():
+    one = tl.TimeCourses.from_arrays([3.0], [[1.0]])
+    found = Clustering(np.zeros(1, int), one.names, 1, "spectral")
+    ax = plot.clusters(found, courses=one, gp=tl.GP.se(1, signal_sd=1, noise_sd=0.3))
+    assert all(line.get_xdata() == [3.0] for line in ax.lines if line.get_marker() in "o.")
+    assert title(ax) == "cluster 0: 1"
+
+
+# -- images ------------------------------------------------------------------------------------------------------
+
+
+def test_heatmap_in_an_order(fitted):
+    courses, gp, found = fitted
+    S = tl.similarity(courses[:6], gp)
+    ax = plot.heatmap(S, order=np.array([5, 4, 3, 2, 1, 0]))
+    np.testing.assert_array_equal(ax.images[0].get_array(), S.values[::-1, ::-1])
+    assert [t.get_text() for t in ax.get_yticklabels()] == ["5", "4", "3", "2", "1", "0"]
+    norm = ax.images[0].norm
+    assert norm(0.0) == 0.5  # white
+    with pytest.raises(tl.InputError, match="clustering is of other courses"):
+        plot.heatmap(S, clustering=found)
+    with pytest.raises(tl.InputError, match="from 0 to 5"):
+        plot.heatmap(S, order=np.array([6]))
+
+
+def test_heatmap_by_cluster_has_boundaries_and_numbers(fitted):
+    courses, gp, found = fitted
+    S = tl.similarity(courses, gp)
+    ax = plot.heatmap(S, clustering=found)
+    rows = np.argsort(np.where(found.none, found.k, found.labels), kind="stable")
+    np.testing.assert_array_equal(ax.images[0].get_array(), S.values[np.ix_(rows, rows)])
+    across = sorted(line.get_ydata()[0] for line in ax.lines if line.get_ydata()[0] == line.get_ydata()[1])
+    assert across == (np.cumsum(found.sizes) - 0.5).tolist()
+    assert ax.get_ylabel() == "cluster"
+    assert [t.get_text() for t in ax.get_yticklabels()] == [*map(str, range(found.k)), "none"]
+
+
+def test_heatmap_of_distances_and_of_others(fitted):
+    courses, gp, _ = fitted
+    ax = plot.heatmap(tl.distance(courses, "euclidean"))
+    assert ax.figure.axes[1].get_ylabel() == "euclidean distance"
+    assert ax.get_xlabel() == "46 courses"
+    others = tl.TimeCourses.from_arrays(tl.simulate.grid(), np.zeros((2, 15)), names=["x", "y"])
+    ax = plot.heatmap(tl.similarity(courses[:4], gp, others))
+    assert [t.get_text() for t in ax.get_xticklabels()] == ["x", "y"]
+    assert ax.images[0].get_array().shape == (4, 2)
+
+
+def test_values_in_the_order_of_clusters():
+    nan = np.nan
+    courses = tl.TimeCourses.from_arrays([0, 0, 3], [[1, 3, 5], [-1, nan, nan], [0, 2, -4]], names=["a", "b", "c"])
+    found = Clustering(np.array([1, -1, 0]), courses.names, 2, "spectral")
+    ax = plot.value_heatmap(courses, clustering=found, time="time (h)", value="log2")
+    np.testing.assert_array_equal(ax.images[0].get_array().filled(nan), [[1, -4], [2, 5], [-1, nan]])
+    assert [t.get_text() for t in ax.get_yticklabels()] == ["c", "a", "b"]
+    assert [t.get_text() for t in ax.get_xticklabels()] == ["0", "3"]
+    assert (ax.get_xlabel(), ax.figure.axes[1].get_ylabel()) == ("time (h)", "log2")
+
+
+def test_own_times_are_gathered_in_equal_parts():
+    times = [np.linspace(0, 1, 50), np.linspace(0.003, 0.9, 40)]
+    courses = tl.TimeCourses.from_arrays(times, [np.full(50, 2.0), np.full(40, 7.0)])
+    table = plot.value_heatmap(courses).images[0].get_array().filled(np.nan)
+    assert table.shape == (2, 40)
+    assert set(table[0]) == {2.0}
+    assert set(table[1, :36]) == {7.0}
+    assert np.isnan(table[1, 37:]).all()
+
+
+# -- trees and numbers -------------------------------------------------------------------------------------------
+
+
+def test_branches_are_those_that_scipy_draws(fitted):
+    courses, gp, _ = fitted
+    tree = tl.hierarchical(tl.similarity(courses, gp), 3).linkage
+    ours = matrix_pictures.branches(tree, len(courses))
+    theirs = hierarchy.dendrogram(tree, no_plot=True)
+    np.testing.assert_array_equal(ours.tips, theirs["leaves"])
+    drawn = {tuple(np.round(stroke.ravel(), 9)) for stroke in ours.strokes}
+    strokes = zip(theirs["icoord"], theirs["dcoord"], strict=True)
+    expected = [np.column_stack([(np.array(x) - 5) / 10, y]) for x, y in strokes]
+    assert drawn == {tuple(np.round(stroke.ravel(), 9)) for stroke in expected}
+    few = matrix_pictures.branches(tree, 7)
+    np.testing.assert_array_equal(few.tips, hierarchy.dendrogram(tree, 7, "lastp", no_plot=True)["leaves"])
+
+
+def test_a_deep_tree_is_drawn():
+    count = 3000
+    chain = [[0 if i == 0 else count + i - 1, i + 1, i + 1, i + 2] for i in range(count - 1)]
+    names = tuple(map(str, range(count)))
+    found = Clustering(np.zeros(count, int), names, 1, "single linkage", linkage=np.array(chain, float))
+    ax = plot.dendrogram(found, leaves=count)
+    assert len(ax.collections[0].get_segments()) == count - 1
+
+
+def test_dendrogram_has_the_colours_and_numbers_of_the_clusters(fitted):
+    courses, gp, mixed = fitted
+    found = tl.evidence_linkage(courses, gp, k=3)
+    ax = plot.dendrogram(found, leaves=46)
+    assert len(ax.collections[0].get_segments()) == 45
+    assert {t.get_text() for t in ax.texts} == {"0", "1", "2"}
+    colors = [mpl.colors.to_hex(c) for c in ax.collections[0].get_colors()]
+    assert [colors.count(mpl.colors.to_hex(plot.COLORS[k])) for k in range(3)] == [n - 1 for n in found.sizes]
+    assert ax.get_ylabel() == "loss of evidence"
+    few = plot.dendrogram(found, leaves=4)
+    sizes = [int(t.get_text().strip("()")) for t in few.get_xticklabels() if "(" in t.get_text()]
+    assert sum(sizes) == 46 - (4 - len(sizes))
+    assert plot.dendrogram(tl.hierarchical(tl.similarity(courses, gp), 3)).get_ylabel() == "distance"
+    with pytest.raises(tl.InputError, match="no tree of merges"):
+        plot.dendrogram(mixed)
+
+
+def test_a_tree_beside_its_values(fitted):
+    courses, gp, _ = fitted
+    found = tl.hierarchical(tl.similarity(courses, gp), 3)
+    ax = plot.tree_heatmap(found, courses, time="time (h)")
+    leaves = hierarchy.leaves_list(found.linkage)
+    np.testing.assert_array_equal(ax.images[0].get_array(), courses.values.reshape(46, 15)[leaves])
+    tree = ax.figure.axes[0]
+    assert tree.get_ylim() == ax.get_ylim()  # rows and tips are side by side
+    assert ax.get_xlabel() == "time (h)"
+    with pytest.raises(tl.InputError, match="not those of the clustering"):
+        plot.tree_heatmap(found, courses[:5])
 
 
 def test_bound_marks_the_chosen_number(fitted):
-    _, _, found = fitted
+    courses, gp, found = fitted
     ax = plot.bound(found)
     best = max(found.evidence, key=found.evidence.get)
-    assert f"the bound is largest at {best}" in ax.get_title(loc="left")
+    assert f"the bound is largest at {best}" in title(ax)
     values = dict(zip(*ax.lines[0].get_data(), strict=True))
     assert max(values.values()) == 0
     assert values[1] == pytest.approx((found.evidence[1] - found.evidence[best]) / 46)
-
-
-def test_bound_needs_a_choice(fitted):
-    courses, gp, _ = fitted
     with pytest.raises(tl.InputError, match="did not compare numbers"):
-        plot.bound(spectral(tl.similarity(courses, gp), 2))
+        plot.bound(tl.spectral(tl.similarity(courses, gp), 2))
 
 
-def test_dendrogram_has_the_colours_of_the_clusters(fitted, tmp_path):
-    courses, gp, _ = fitted
-    found = evidence_linkage(courses, gp, k=3)
-    ax = plot.dendrogram(found, leaves=100)
-    assert len(ax.collections) >= 2
-    assert sum(len(c.get_segments()) for c in ax.collections) == 45
-    assert ax.get_ylabel() == "loss of evidence"
-    plot.save(ax, tmp_path / "tree.png")
-    assert plot.dendrogram(hierarchical(tl.similarity(courses, gp), 3)).get_ylabel() == "distance"
-    with pytest.raises(tl.InputError, match="no tree of merges"):
-        plot.dendrogram(fitted[2])
-
-
-def test_clusters_in_one_figure_and_on_one_axes():
-    courses, _ = tl.simulate.profiles(seed=1)
-    found = tl.mixture(courses, tl.fit(courses), k=3)
-    first = tl.plot.clusters(found)
-    assert len(first.figure.axes) == 3
-    ax = tl.plot.panels(1)[0]
-    assert tl.plot.clusters(found, ax) is ax
-    assert [t.get_text() for t in ax.get_legend().get_texts()] == ["cluster 0", "cluster 1", "cluster 2"]
+def test_colours_of_like_and_unlike_have_scales_of_their_own():
+    values = np.array([[90, 2.0, -500], [2, 90, -3], [-500, -3, 90]])
+    ax = plot.heatmap(tl.similarities.Similarity(values, ("a", "b", "c")))
+    norm = ax.images[0].norm
+    assert norm.vmax == pytest.approx(2)  # the diagonal does not count
+    assert norm.vmin < -400
+    ticks = ax.figure.axes[1].get_yticks()
+    assert (ticks > 0).any()
+    assert (ticks < 0).any()

@@ -1,253 +1,265 @@
-"""Figures for publications: one function, one figure, drawn on the Axes that it returns."""
+"""Figures for publications: one function, one figure, drawn on the Axes that it returns.
+
+Without `ax` each function makes a figure that fits one column of a journal (3.5 inches), or two (7 inches); on given
+Axes it draws there and takes over their size of text. Labels get their units by `time` and `value`; whatever else
+should be different can be changed on the Axes afterwards. :func:`save` writes the figure.
+"""
 
 from __future__ import annotations
 
-from os import PathLike
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from timelike.arrays import Floats, Ints
-from timelike.exceptions import InputError, MissingExtraError
-from timelike.files import atomic_path
+from timelike.arrays import Floats
+from timelike.checks import counted
+from timelike.cluster_pictures import cluster_panels, clusters
+from timelike.drawing import (
+    COLORS,
+    DASHES,
+    LIGHT,
+    RASTER,
+    averaged,
+    axes_or_page,
+    draw_curve,
+    draw_lines,
+    draw_points,
+    labelled,
+    legend_above,
+    legend_beside,
+    number,
+    one_coordinate,
+    panels,
+    save,
+    shortened,
+    times_of,
+    titled,
+)
+from timelike.exceptions import InputError
+from timelike.matrix_pictures import bound, dendrogram, heatmap, tree_heatmap, value_heatmap
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from timelike.clusters import Clustering
     from timelike.courses import TimeCourses
-    from timelike.curve_clusters import CurveClustering
     from timelike.explanation import Explanation
     from timelike.gp import GP
-    from timelike.similarities import Similarity
+
+__all__ = [
+    "COLORS",
+    "bound",
+    "cluster_panels",
+    "clusters",
+    "courses",
+    "dendrogram",
+    "explanation",
+    "heatmap",
+    "neighbors",
+    "pair",
+    "panels",
+    "save",
+    "tree_heatmap",
+    "value_heatmap",
+]
 
 
-COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442")
-"""Okabe and Ito's colours, which colour-blind readers can tell apart."""
-LIGHT = 6
-"""So many of them are neither black, like the curve drawn over them, nor too pale for thin lines."""
+def courses(
+    courses: TimeCourses,
+    ax: Axes | None = None,
+    *,
+    color: str | None = None,
+    time: str = "time",
+    value: str = "value",
+) -> Axes:
+    """All courses over time: up to six with dots, colours and names, more as thin lines.
+
+    The lines go through the means of replicates; all values are dots, as long as there are at most 200 courses or a
+    course has one time only. Where a value is missing the line goes straight on to the next. Known errors of up to six
+    courses are bars of one standard error.
+
+    Parameters
+    ----------
+    courses
+    ax
+    color
+        One colour for all.
+    time, value
+        Labels of the axes, with units.
+
+    Examples
+    --------
+    >>> import timelike as tl
+    >>> found = tl.TimeCourses.from_arrays([0, 12, 24], [[1, 3, 2], [2, 2, 5]], names=["Cdc6", "Cln2"])
+    >>> ax = tl.plot.courses(found, time="time (h)", value="log2 expression")
+    >>> ax.get_xlabel(), [text.get_text() for text in ax.get_legend().get_texts()]
+    ('time (h)', ['Cdc6', 'Cln2'])
+    """
+    ax = axes_or_page(ax)
+    if len(courses) > LIGHT or color is not None:
+        draw_lines(ax, courses, color or COLORS[0], rasterized=len(courses) > RASTER)
+        return labelled(ax, counted(len(courses), "course"), time, value)
+    return _draw_few(ax, courses, time, value)
 
 
-def courses(courses: TimeCourses, ax: Axes | None = None, *, color: str = COLORS[0]) -> Axes:
-    """All courses as thin lines over time; replicates are averaged in the line and shown as dots."""
-    ax = _axes(ax)
-    alpha = float(np.clip(10 / len(courses), 0.05, 0.9))
-    for course in courses:
-        times, mean = _averaged(course)
-        ax.plot(times, mean, color=color, alpha=alpha, linewidth=1)
-        if len(times) < len(course.values):
-            ax.plot(course.times, course.values, ".", color=color, alpha=alpha, markersize=3)
-    return _labelled(ax, courses.summary())
+def _draw_few(ax: Any, courses: TimeCourses, time: str, value: str) -> Axes:
+    handles = []
+    for k, line in enumerate(averaged(courses)):
+        ax.plot(*line.T, color=COLORS[k], linewidth=1)
+        handles.append(draw_points(ax, courses[k], COLORS[k]))
+    if len(courses) == 1:
+        return labelled(ax, courses.names[0], time, value)
+    labelled(ax, "", time, value)
+    legend_above(ax, handles, [shortened(name) for name in courses.names], columns=3)
+    return ax
 
 
-def pair(courses: TimeCourses, gp: GP, first: str | int, second: str | int, ax: Axes | None = None) -> Axes:
-    """Two courses, the curve that each has for itself (thin) and the one that they would share (with its band).
+def pair(
+    courses: TimeCourses,
+    gp: GP,
+    first: str | int,
+    second: str | int,
+    ax: Axes | None = None,
+    *,
+    time: str = "time",
+    value: str = "value",
+) -> Axes:
+    """Two courses, the curve that each has for itself (dashed) and the one that they would share (with its band).
 
-    The band is two standard deviations of the shared curve.
+    The band is two standard deviations of the shared curve. Known errors are bars of one standard error.
+
+    Examples
+    --------
+    >>> import timelike as tl
+    >>> courses, _ = tl.simulate.profiles(seed=1)
+    >>> ax = tl.plot.pair(courses, tl.fit(courses), "A01", "C01", time="time (h)", value="log2 expression")
+    >>> ax.get_title(loc="left")
+    's = ...8.97: two curves explain them better'
     """
     from timelike.explanation import explain
 
     why = explain(courses, gp, first, second)
-    ax = _axes(ax)
-    at = np.linspace(why.pair.times.min(), why.pair.times.max(), 200)
-    shared = gp.posterior(why.pair, at)
-    ax.fill_between(at, shared.mean - 2 * shared.sd, shared.mean + 2 * shared.sd, color="0.85", linewidth=0)
-    ax.plot(at, shared.mean, color="0.35", linewidth=2, label="one curve for both")
-    for k, name in enumerate(why.pair.names):
-        ax.plot(at, gp.posterior(why.pair[k], at).mean, color=COLORS[k], linewidth=1, linestyle="--")
-        ax.plot(why.pair[k].times, why.pair[k].values, "o", color=COLORS[k], markersize=4, label=name)
-    ax.legend(frameon=False)
-    return _labelled(ax, f"s = {why.similarity:.2f}: {_verdict(why.similarity)}")
+    ax = axes_or_page(ax)
+    at = times_of(why.pair)
+    shared = draw_curve(ax, at, gp.posterior(why.pair, at), color="0.3")
+    points = [draw_points(ax, why.pair[k], COLORS[k]) for k in range(2)]
+    own = [_draw_own(ax, at, gp.posterior(why.pair[k], at).mean, COLORS[k]) for k in range(2)]
+    labelled(ax, "", time, value)
+    names = [shortened(name) for name in why.pair.names]
+    texts = [*names, "one curve for both, ± 2 sd", "a curve for each"]
+    rows = legend_above(ax, [*points, (shared[1], shared[0]), tuple(own)], texts)
+    return titled(ax, _verdict(why.similarity), rows=rows)
 
 
-def explanation(why: Explanation, ax: Axes | None = None) -> Axes:
-    """What each value adds to the similarity, as bars along time; they sum to s."""
-    ax = _axes(ax)
-    span = np.ptp(why.pair.times) or 1.0
-    width = 0.4 * min(np.diff(np.unique(why.pair.times)).min(initial=span), span / 12)
-    for k, (name, share) in enumerate(zip(why.pair.names, why.contributions, strict=True)):
-        times, total = _summed(why.pair[k].times, share)
-        ax.bar(times + (k - 0.5) * width, total, width, color=COLORS[k], label=name)
-    ax.axhline(0, color="0.3", linewidth=0.8)
-    ax.legend(frameon=False)
-    _labelled(ax, f"s = {why.similarity:.2f}: {_verdict(why.similarity)}")
-    ax.set_ylabel("contribution to s")
-    return ax
+def _draw_own(ax: Any, at: Floats, mean: Floats, color: str) -> Any:
+    marker = "_" if len(at) == 1 else ""
+    return ax.plot(at, mean, "--", marker=marker, color=color, linewidth=0.9, zorder=2.5)[0]
 
 
-def heatmap(similarity: Similarity, ax: Axes | None = None, *, order: Ints | None = None) -> Axes:
-    """The similarities as an image, white at zero; `order` puts the courses into a sequence of your choice."""
-    ax = _axes(ax)
-    values = similarity.values if order is None else similarity.values[np.ix_(order, order)]
-    limit = float(np.percentile(np.abs(values), 98)) or 1.0
-    image = ax.imshow(values, cmap="RdBu", vmin=-limit, vmax=limit, interpolation="nearest", rasterized=True)
-    ax.figure.colorbar(image, ax=ax, label="s: two curves  <  0  <  one curve")
-    ax.set_xlabel("course")
-    ax.set_ylabel("course")
-    return ax
+def explanation(why: Explanation, ax: Axes | None = None, *, time: str = "time") -> Axes:
+    """What each value adds to the similarity, as bars along time; they sum to s. Replicates are summed.
 
-
-def clusters(clustering: CurveClustering, ax: Axes | None = None, *, most: int = 200) -> Axes:
-    """A figure with a panel for each cluster, see :func:`cluster_panels`; or, on given Axes, all clusters together.
-
-    Returns the first panel; ``ax.figure.axes`` has all of them.
+    Examples
+    --------
+    >>> import timelike as tl
+    >>> courses, _ = tl.simulate.profiles(seed=1)
+    >>> why = tl.explain(courses, tl.fit(courses), "A01", "C01")
+    >>> ax = tl.plot.explanation(why, time="time (h)")
+    >>> bool(abs(sum(bar.get_height() for bar in ax.patches) - why.similarity) < 1e-9)
+    True
     """
-    if ax is None:
-        return cluster_panels(clustering, most=most)[0]
-    at = np.linspace(clustering.courses.times.min(), clustering.courses.times.max(), 100)
-    for label in range(clustering.k):
-        _members(clustering, label, ax, most)
-        ax.plot(
-            at, clustering.curve(label, at).mean, color=COLORS[label % LIGHT], linewidth=3, label=f"cluster {label}"
-        )
-    ax.legend(frameon=False)
-    return _labelled(ax, f"{clustering.k} clusters")
+    ax = axes_or_page(ax)
+    times = one_coordinate(why.pair.times)
+    span = np.ptp(times) or 1.0
+    width = 0.4 * min(np.diff(np.unique(times)).min(initial=span), span / 12)
+    handles = []
+    for k, share in enumerate(why.contributions):
+        distinct, at = np.unique(why.pair[k].times, return_inverse=True)
+        total = np.bincount(at.ravel(), share)
+        handles.append(ax.bar(distinct + (k - 0.5) * width, total, width, color=COLORS[k], linewidth=0))
+    ax.axhline(0, color="0.3", linewidth=0.6)
+    labelled(ax, "", time, "contribution to s")
+    rows = legend_above(ax, handles, [shortened(name) for name in why.pair.names])
+    return titled(ax, _verdict(why.similarity), rows=rows)
 
 
-def cluster_panels(clustering: CurveClustering, axes: list[Axes] | None = None, *, most: int = 200) -> list[Axes]:
-    """A panel for each cluster: its courses as thin lines, its curve, and a band in which its courses' curves lie.
+class Neighbors(Protocol):
+    """What :func:`timelike.neighbors` gives: for each course the nearest, and their s, (N, k) each."""
 
-    The band is two standard deviations of a course's curve: what is unknown of the cluster's curve, and the spread.
-    Courses in none of the clusters have a last panel, if there are any. Of a large cluster `most` courses are drawn.
+    @property
+    def indices(self) -> Any:
+        """Positions of the nearest courses."""
+
+    @property
+    def scores(self) -> Any:
+        """Their similarities."""
+
+
+def neighbors(
+    courses: TimeCourses,
+    gp: GP,
+    name: str | int,
+    nearest: Neighbors,
+    ax: Axes | None = None,
+    *,
+    time: str = "time",
+    value: str = "value",
+) -> Axes:
+    """A course with its curve and band, and its nearest courses as thin lines, with their s in the legend.
+
+    The band is two standard deviations of the course's own curve.
+
+    Parameters
+    ----------
+    courses, gp
+    name
+        Name or position of the course.
+    nearest
+        From ``timelike.neighbors(courses, gp)``.
+    ax
+    time, value
+        Labels of the axes, with units.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> import timelike as tl
+    >>> courses, _ = tl.simulate.profiles(seed=1)
+    >>> gp = tl.fit(courses)
+    >>> s = tl.similarity(courses, gp, courses).values
+    >>> best = (-s).argsort(axis=1)[:, :5]
+    >>> nearest = SimpleNamespace(indices=best, scores=np.take_along_axis(s, best, axis=1))
+    >>> ax = tl.plot.neighbors(courses, gp, "A01", nearest)
+    >>> len(ax.get_legend().get_texts())
+    7
     """
-    labels = [*range(clustering.k), *([-1] if clustering.none.any() else [])]
-    axes = _subplots(len(labels), columns=3) if axes is None else axes
-    if len(axes) < len(labels):
-        raise InputError(f"{len(labels)} panels need as many Axes, {len(axes)} were given.")
-    low, high = clustering.courses.times.min(), clustering.courses.times.max()
-    at = np.linspace(low, high, 100)
-    for label, ax in zip(labels, axes, strict=False):
-        _members(clustering, label, ax, most)
-        if label >= 0:
-            _curve(clustering, label, at, ax)
-    _same_scale(axes[: len(labels)])
-    return list(axes[: len(labels)])
+    if len(nearest.indices) != len(courses):
+        raise InputError(f"the neighbours are of {len(nearest.indices):,} courses, not of these {len(courses):,}.")
+    if getattr(nearest, "others", None) is not None:
+        raise InputError("these neighbours are among other courses: find them with timelike.neighbors(courses, gp).")
+    at = courses.index(name)
+    ax = axes_or_page(ax)
+    asked = courses[at]
+    curve, band = draw_curve(ax, times_of(asked), gp.posterior(asked, times_of(asked)))
+    draw_points(ax, asked, "black")
+    curve.set_label(shortened(asked.names[0]))
+    band.set_label("± 2 sd of its curve")
+    for rank, (index, score) in enumerate(zip(nearest.indices[at], nearest.scores[at], strict=True)):
+        if index >= 0:
+            _draw_neighbor(ax, courses[int(index)], rank, float(score))
+    legend_beside(ax)
+    return labelled(ax, f"the courses most like {shortened(asked.names[0])}", time, value)
 
 
-def _same_scale(axes: list[Axes]) -> None:
-    """One range of values for all panels: sizes can be compared by eye."""
-    limits = np.array([ax.get_ylim() for ax in axes])
-    for ax in axes:
-        ax.set_ylim(limits[:, 0].min(), limits[:, 1].max())
-
-
-def _members(clustering: CurveClustering, label: int, ax: Any, most: int) -> None:
-    color = COLORS[label % LIGHT] if label >= 0 else "0.4"
-    members = np.flatnonzero(clustering.labels == label)
-    if len(members):
-        shown = members[np.linspace(0, len(members) - 1, min(most, len(members))).astype(int)]
-        courses(clustering.courses.select(shown), ax, color=color)
-    _labelled(ax, f"cluster {label}: {len(members):,}" if label >= 0 else f"none of these: {len(members):,}")
-
-
-def _curve(clustering: CurveClustering, label: int, at: Floats, ax: Any) -> None:
-    curve = clustering.curve(label, at)
-    sd = np.sqrt(curve.sd**2 + clustering.spread**2 * clustering.gp.covariance.diag(at[:, None]))
-    ax.fill_between(at, curve.mean - 2 * sd, curve.mean + 2 * sd, color="0.2", alpha=0.15, linewidth=0)
-    ax.plot(at, curve.mean, color="black", linewidth=2)
-
-
-def bound(clustering: Clustering, ax: Axes | None = None) -> Axes:
-    """What speaks for each number of clusters, as its distance to the best, for each course; the chosen one marked."""
-    if not clustering.evidence:
-        raise InputError(f"{clustering.method} did not compare numbers of clusters: give no k to have one chosen.")
-    ax = _axes(ax)
-    ks, values = np.array(list(clustering.evidence)), np.array(list(clustering.evidence.values()))
-    shown = ks <= max(4 * clustering.k, 12)
-    cost = (values.max() - values) / len(clustering.names)
-    ax.plot(ks[shown], -cost[shown], "o-", color=COLORS[0], markersize=4)
-    if clustering.k in clustering.evidence:
-        ax.plot(clustering.k, -cost[ks == clustering.k], "o", color=COLORS[1], markersize=8)
-    _labelled(ax, f"{clustering.k} clusters shown; the bound is largest at {ks[values.argmax()]}")
-    ax.set_xlabel("number of clusters")
-    ax.set_ylabel("log evidence per course,\nagainst the best")
-    return ax
-
-
-def dendrogram(clustering: Clustering, ax: Axes | None = None, *, leaves: int = 40) -> Axes:
-    """The tree of merges, its last `leaves` branches; branches have the colours of the clusters where it was cut."""
-    from scipy.cluster.hierarchy import dendrogram as draw
-
-    if clustering.linkage is None or len(clustering.linkage) == 0:
-        raise InputError(f"{clustering.method} has no tree of merges. evidence_linkage and hierarchical have one.")
-    ax = _axes(ax)
-    tree, count = clustering.linkage, len(clustering.names)
-    label = _label_of_branch(tree, clustering.labels)
-    colors = [COLORS[k % len(COLORS)] if k >= 0 else "0.5" for k in label]
-    draw(tree, p=leaves, truncate_mode="lastp", ax=ax, no_labels=count > leaves, link_color_func=lambda i: colors[i])
-    _labelled(ax, f"{count:,} courses, cut into {clustering.k} clusters")
-    ax.set_xlabel("courses")
-    ax.set_ylabel("loss of evidence" if clustering.method == "evidence linkage" else "distance")
-    return ax
-
-
-def _label_of_branch(tree: Floats, labels: Ints) -> list[int]:
-    """The cluster that all courses below a branch are in, or -1 where they are in several."""
-    found = [int(k) for k in labels]
-    for p, q in tree[:, :2].astype(int):
-        found.append(found[p] if found[p] == found[q] else -1)
-    return found
-
-
-def panels(count: int, columns: int = 2) -> list[Axes]:
-    """Axes of a figure with `count` panels, for several of the functions here; no window is opened for it."""
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtraError("figures need matplotlib: pip install 'timelike[plot]'.") from None
-    rows = -(-count // columns)
-    figure = Figure(figsize=(5.5 * min(columns, count), 3.6 * rows), layout="constrained")
-    FigureCanvasAgg(figure)
-    return [figure.add_subplot(rows, min(columns, count), k + 1) for k in range(count)]
-
-
-def save(ax: Axes, path: str | PathLike[str]) -> None:
-    """Write the figure that `ax` is part of, in the format that the path's ending names."""
-    figure: Any = ax.get_figure(root=True)
-    known = sorted(figure.canvas.get_supported_filetypes())
-    if Path(path).suffix.lstrip(".") not in known:
-        raise InputError(f"{path}: expected a name that ends in one of {', '.join(known)}.")
-    with atomic_path(path) as temporary:
-        figure.savefig(temporary, dpi=150)
-
-
-def _axes(ax: Axes | None) -> Any:
-    return _subplots(1, columns=1)[0] if ax is None else ax
-
-
-def _subplots(count: int, columns: int) -> list[Axes]:
-    """Axes of a figure that pyplot knows, so that notebooks and windows show it."""
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError:
-        raise MissingExtraError("figures need matplotlib: pip install 'timelike[plot]'.") from None
-    wide, high = min(columns, count), -(-count // columns)
-    figure = plt.figure(figsize=(6 if count == 1 else 4.5 * wide, 3.6 * high), layout="constrained")
-    return [figure.add_subplot(high, wide, k + 1) for k in range(count)]
-
-
-def _labelled(ax: Any, title: str) -> Axes:
-    ax.set_xlabel("time")
-    ax.set_ylabel("value")
-    ax.set_title(title, fontsize="medium", loc="left")
-    ax.spines[["top", "right"]].set_visible(False)
-    return ax
-
-
-def _averaged(course: TimeCourses) -> tuple[Floats, Floats]:
-    times, total = _summed(course.times, course.values)
-    return times, total / np.unique(course.times, return_counts=True)[1]
-
-
-def _summed(times: Floats, values: Floats) -> tuple[Floats, Floats]:
-    """Distinct times, and the sum of the values at each."""
-    if times.ndim > 1:
-        raise InputError("a figure over time needs points with one coordinate.")
-    distinct, at = np.unique(times, return_inverse=True)
-    return distinct, np.bincount(at.ravel(), values).astype(float)
+def _draw_neighbor(ax: Any, course: TimeCourses, rank: int, score: float) -> None:
+    dashes = DASHES[rank // LIGHT % len(DASHES)]
+    marker = "o" if len(np.unique(course.times)) == 1 else ""
+    label = f"{shortened(course.names[0])}, s = {number(score, '.1f')}"
+    ax.plot(
+        *averaged(course)[0].T, linestyle=dashes, marker=marker, color=COLORS[rank % LIGHT], linewidth=0.9, label=label
+    )
 
 
 def _verdict(s: float) -> str:
-    return "one curve explains both better" if s > 0 else "two curves explain them better"
+    return f"s = {number(s, '.2f')}: " + (
+        "one curve explains both better" if s > 0 else "two curves explain them better"
+    )
