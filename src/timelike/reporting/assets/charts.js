@@ -1,0 +1,207 @@
+// -- charts: what is drawn over time ---------------------------------------------------------------------------
+
+const MOST_LINES = 150;
+const FIRST = "var(--c0)";
+const SECOND = "var(--c1)";
+
+/** Some of a list, evenly chosen. */
+function some(list, most) {
+  if (list.length <= most) return list;
+  return Array.from({ length: most }, (_, i) => list[Math.floor((i * (list.length - 1)) / (most - 1))]);
+}
+
+/** Ticks at the times of measurement where they are few and apart, otherwise at round numbers. */
+function timeTicks(data) {
+  return ([low, high], about) => {
+    const times = Array.from(data.times);
+    const gap = Math.min(...times.slice(1).map((t, i) => t - times[i]));
+    const few = !data.ownTimes && times.length <= 12 && gap > (0.5 * (high - low)) / about;
+    return few ? times : ticks([low, high], about);
+  };
+}
+
+/** The range of values that panels show: all but the wildest few, and every curve. */
+function commonRange(data) {
+  const sample = Float64Array.from(some(data.values, 20000)).sort();
+  const at = (share) => sample[Math.round(share * (sample.length - 1))] + data.mean;
+  const curves = Array.from({ length: data.k }, (_, label) => clusterCurve(data, label).mean);
+  return extent([[at(0.002), at(0.998)], ...curves], 0.04);
+}
+
+/** A panel: the courses of a cluster as thin lines, its curve and its band. */
+function panelChart(data, label, members, { width, height = 190, range }) {
+  const x = [data.grid[0], data.grid[data.grid.length - 1]];
+  const frame = axes({
+    width, height, x, y: range, xTicks: timeTicks(data),
+    label: `${clusterName(label)}: ${counted(members.length, "course")} over ${data.timeLabel}`,
+  });
+  const lines = some(members, MOST_LINES).map((i) => {
+    const { times, values } = averaged(courseAt(data, i));
+    return times.length > 1 ? path(times, values, frame) : `${path(times, values, frame)}h0.1`;
+  });
+  const opacity = Math.min(0.9, Math.max(0.16, 6 / lines.length));
+  frame.plot.append(svg("path", {
+    d: lines.join(""), fill: "none", stroke: clusterColor(label), "stroke-width": 1, "stroke-opacity": opacity,
+    "stroke-linecap": "round",
+  }));
+  if (label !== NONE && members.length) {
+    const curve = clusterCurve(data, label);
+    frame.plot.append(
+      band(data.grid, curve, frame, { fill: "var(--ink)", "fill-opacity": 0.1 }),
+      line(data.grid, curve.mean, frame, { stroke: "var(--halo)", "stroke-width": 4.5, "stroke-opacity": 0.75 }),
+      line(data.grid, curve.mean, frame, { stroke: "var(--ink)", "stroke-width": 2.2 }),
+    );
+  }
+  return frame.root;
+}
+
+/** All panels in one figure, for a file. */
+function panelsFigure(data, labels, members) {
+  const [width, height, columns] = [300, 200, Math.min(3, labels.length)];
+  const rows = Math.ceil(labels.length / columns);
+  const size = { width: width * columns, height: (height + 26) * rows };
+  const root = svg("svg", {
+    xmlns: SVG, viewBox: `0 0 ${size.width} ${size.height}`, ...size, role: "img", "aria-label": "clusters",
+    "font-family": FONT, "font-size": 12,
+  });
+  const range = commonRange(data);
+  labels.forEach((label, i) => {
+    const [left, top] = [(i % columns) * width, Math.floor(i / columns) * (height + 26)];
+    const panel = panelChart(data, label, members.get(label), { width, height, range });
+    panel.setAttribute("x", left);
+    panel.setAttribute("y", top + 22);
+    const title = `${clusterName(label)}: ${count(members.get(label).length)}`;
+    root.append(svg("text", { x: left + 12, y: top + 15, fill: "var(--ink)", "font-weight": 600 }, title), panel);
+  });
+  return root;
+}
+
+/** A course: its values, its own curve with the band, and the curve of its cluster. */
+function courseChart(data, course, width) {
+  const name = data.names[course.index];
+  const label = data.labels[course.index];
+  const own = sharedCurve(data, [course]);
+  const cluster = label === NONE ? null : clusterCurve(data, label);
+  const lists = [course.values, ...(own ? [edges(own, -2), edges(own, 2)] : []), ...(cluster ? [cluster.mean] : [])];
+  const frame = axes({
+    width, height: 270, x: timeRange(data), xTicks: timeTicks(data), y: extent(lists, 0.03), top: 26,
+    xLabel: data.timeLabel, yLabel: data.valueLabel,
+    label: `Values of ${name} over ${data.timeLabel}, with its curve and the curve of ${clusterName(label)}`,
+  });
+  if (own) frame.plot.append(band(data.grid, own, frame, { fill: FIRST, "fill-opacity": 0.16 }));
+  if (cluster) {
+    frame.plot.append(line(data.grid, cluster.mean, frame,
+      { stroke: "var(--ink)", "stroke-width": 1.6, "stroke-dasharray": "5 4" }));
+  }
+  if (own) frame.plot.append(line(data.grid, own.mean, frame, { stroke: FIRST, "stroke-width": 2.2 }));
+  frame.plot.append(...dots(course, frame, { fill: FIRST, stroke: "var(--halo)" }, "value"));
+  const entries = [{ text: "values", color: FIRST, dot: true }];
+  if (own) entries.push({ text: "its curve", color: FIRST });
+  if (cluster) entries.push({ text: clusterName(label), color: "var(--ink)", dashed: true });
+  frame.root.append(legend(entries, frame.margin.left, 14));
+  return frame.root;
+}
+
+/** The times of all curves, with some air at both ends for dots. */
+function timeRange(data) {
+  return extent([[data.grid[0], data.grid[data.grid.length - 1]]], 0.015);
+}
+
+/** A curve moved by so many standard deviations. */
+function edges({ mean, sd }, times) {
+  return mean.map((m, i) => m + times * sd[i]);
+}
+
+/** Two courses, the curve each has for itself (thin) and the one that they would share, with its band. */
+function pairChart(data, first, second, width) {
+  const shared = sharedCurve(data, [first, second]);
+  const own = [first, second].map((course) => sharedCurve(data, [course]));
+  const lists = [first.values, second.values, edges(shared, -2), edges(shared, 2), ...own.map(({ mean }) => mean)];
+  const names = [first, second].map(({ index }) => data.names[index]);
+  const frame = axes({
+    width, height: 270, x: timeRange(data), xTicks: timeTicks(data), y: extent(lists, 0.03), top: 26,
+    xLabel: data.timeLabel, yLabel: data.valueLabel,
+    label: `Values of ${names[0]} and ${names[1]} over ${data.timeLabel}, with the curve that they would share`,
+  });
+  frame.plot.append(
+    band(data.grid, shared, frame, { fill: "var(--ink)", "fill-opacity": 0.12 }),
+    line(data.grid, shared.mean, frame, { stroke: "var(--ink)", "stroke-width": 2.2 }),
+  );
+  [first, second].forEach((course, i) => {
+    const color = [FIRST, SECOND][i];
+    frame.plot.append(
+      line(data.grid, own[i].mean, frame, { stroke: color, "stroke-width": 1.4, "stroke-dasharray": "5 4" }),
+      ...dots(course, frame, { fill: color, stroke: "var(--halo)" }, names[i]),
+    );
+  });
+  frame.root.append(legend(pairEntries(names, width), frame.margin.left, 14));
+  return frame.root;
+}
+
+/** Entries of the legend of two courses, as long as the figure allows. */
+function pairEntries(names, width, shared = true) {
+  const most = Math.max(Math.floor((width - 250) / 14), 8);
+  const entries = names.map((name, i) => ({ text: shortened(name, most), color: [FIRST, SECOND][i], dot: true }));
+  return shared ? [...entries, { text: "one curve for both", color: "var(--ink)" }] : entries;
+}
+
+/** What each value adds to the similarity, as bars along time. */
+function barsChart(data, first, second, contributions, width) {
+  const sums = [first, second].map((course, i) => summed(course.times, contributions[i]));
+  const x = [data.grid[0], data.grid[data.grid.length - 1]];
+  const span = x[1] - x[0] || 1;
+  const gap = Math.min(...sums.flatMap(({ times }) => times.slice(1).map((t, i) => t - times[i])), span / 12);
+  const air = 0.5 * gap;
+  const frame = axes({
+    width, height: 190, x: [x[0] - air, x[1] + air], y: extent([...sums.map(({ totals }) => totals), [0]], 0.06),
+    xTicks: timeTicks(data),
+    xLabel: data.timeLabel, yLabel: "adds to s", top: 26,
+    label: `What each value of ${data.names[first.index]} and ${data.names[second.index]} adds to their similarity`,
+  });
+  const wide = Math.max(frame.toX(0.4 * gap) - frame.toX(0), 1.5);
+  sums.forEach(({ times, totals }, i) => times.forEach((time, k) => {
+    const [a, b] = [frame.toY(0), frame.toY(totals[k])];
+    frame.plot.append(svg("rect", {
+      x: (frame.toX(time) + (i - 1) * wide).toFixed(1), y: Math.min(a, b).toFixed(1), width: wide.toFixed(1),
+      height: Math.abs(a - b).toFixed(1), fill: [FIRST, SECOND][i],
+    }, svg("title", {}, `at ${digits(time)}: ${fixed(totals[k])}`)));
+  }));
+  frame.plot.append(svg("line", { x1: 0, x2: width, y1: frame.toY(0), y2: frame.toY(0), stroke: "var(--axis)" }));
+  const names = [first, second].map(({ index }) => data.names[index]);
+  frame.root.append(legend(pairEntries(names, width, false), frame.margin.left, 14));
+  return frame.root;
+}
+
+/** Distinct times, and the sum of the numbers at each. */
+function summed(times, numbers) {
+  const totals = new Map();
+  times.forEach((time, i) => totals.set(time, (totals.get(time) ?? 0) + numbers[i]));
+  return { times: [...totals.keys()], totals: [...totals.values()] };
+}
+
+/** What speaks for each number of clusters, against the best; the number shown is marked. */
+function numbersChart(data, width) {
+  const { k, perCourse, best } = data.evidence;
+  const worst = Math.min(...perCourse);
+  const frame = axes({
+    width: Math.min(width, 760), height: 280, x: [Math.min(...k) - 0.4, Math.max(...k) + 0.4],
+    y: [worst * 1.08 || -1, -worst * 0.12 || 0.1], 
+    xTicks: (range, about) => ticks(range, about, 1), xLabel: "number of clusters",
+    yLabel: "log evidence per course, against the best",
+    label: `Log evidence for ${k[0]} to ${k[k.length - 1]} clusters; it is largest for ${best}, ${data.k} are shown`,
+  });
+  frame.plot.append(line(k, perCourse, frame, { stroke: FIRST, "stroke-width": 1.6 }));
+  k.forEach((number, i) => {
+    const chosen = number === data.k;
+    frame.plot.append(svg("circle", {
+      cx: frame.toX(number), cy: frame.toY(perCourse[i]), r: chosen ? 6 : 3.2, fill: chosen ? SECOND : FIRST,
+    }, svg("title", {}, `${counted(number, "cluster")}: ${fixed(perCourse[i], 3)}`)));
+    if (chosen) {
+      frame.root.append(svg("text", {
+        x: frame.toX(number) + 8, y: frame.toY(perCourse[i]) + 18, fill: "var(--ink)",
+        "font-weight": 600,
+      }, `${number} shown`));
+    }
+  });
+  return frame.root;
+}

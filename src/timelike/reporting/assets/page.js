@@ -1,0 +1,323 @@
+// -- page: everything put in its place ------------------------------------------------------------------------------
+
+const byId = (id) => document.getElementById(id);
+
+/** The colours in use: "light" or "dark". */
+function theme() {
+  const chosen = document.documentElement.dataset.theme;
+  return chosen ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
+}
+
+/** What a page from a mail may not have: the reader's earlier choice. Without it nothing is lost. */
+function remembered(value) {
+  try {
+    if (value !== undefined) localStorage.setItem("timelike-theme", value);
+    return localStorage.getItem("timelike-theme");
+  } catch {
+    return null;
+  }
+}
+
+function startTheme(changed) {
+  const press = byId("theme");
+  const say = () => {
+    press.textContent = theme() === "dark" ? "Light" : "Dark";
+    press.setAttribute("aria-label", `Switch to ${theme() === "dark" ? "light" : "dark"} colours`);
+  };
+  if (["light", "dark"].includes(remembered())) document.documentElement.dataset.theme = remembered();
+  press.addEventListener("click", () => {
+    document.documentElement.dataset.theme = theme() === "dark" ? "light" : "dark";
+    remembered(theme());
+    say();
+    changed();
+  });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { say(); changed(); });
+  say();
+}
+
+/** Removes what this report has nothing to say about. */
+function removeEmpty(data) {
+  for (const node of document.querySelectorAll("[data-needs]")) if (!data[node.dataset.needs]) node.remove();
+}
+
+// -- clusters ---------------------------------------------------------------------------------------------------------
+
+class Panels {
+  /** @param choose called with the cluster that was chosen, or null for all */
+  constructor(data, choose) {
+    Object.assign(this, { data, choose, range: commonRange(data), chosen: null });
+    const labels = [...Array(data.k).keys(), ...(data.hasNone ? [NONE] : [])];
+    this.members = new Map(labels.map((label) => [label, membersOf(data, label)]));
+    this.nodes = new Map(labels.map((label) => [label, this.panel(label)]));
+    byId("panel-order").addEventListener("change", () => this.arrange());
+    byId("panel-least").addEventListener("input", () => this.arrange());
+    byId("panels-svg").addEventListener("click", () => saveSvg(panelsFigure(data, this.shown(), this.members), `${data.title}-clusters`));
+    this.arrange();
+    for (const label of labels) {
+      const draw = (width) => panelChart(data, label, this.members.get(label), { width, range: this.range });
+      figure(this.nodes.get(label).querySelector(".figure"), draw);
+    }
+  }
+
+  panel(label) {
+    const { data } = this;
+    const size = this.members.get(label).length;
+    const press = button("", () => this.choose(this.chosen === label ? null : label),
+      { class: "panel-title", "aria-pressed": "false" });
+    const title = label === NONE ? "None of these" : `Cluster ${label}`;
+    press.append(badge(label, title), html("span", { class: "grow" }), " ",
+      html("span", { class: "size" }, counted(size, "course")));
+    const picture = html("div", { class: "figure" });
+    picture.addEventListener("click", () => this.choose(label));
+    return html("article", { class: "panel", "aria-label": title }, press, picture, html("p", { class: "hint" }, this.remark(label)));
+  }
+
+  remark(label) {
+    const { data } = this;
+    if (label === NONE) return "A curve of their own explains these better than any cluster does.";
+    const parts = [`highest at ${digits(data.peaks[label], 3)}${data.timeUnit ? ` ${data.timeUnit}` : ""}`,
+      `values scatter by ${digits(data.scatter[label], 2)}`];
+    if (data.certainty?.[label] != null) parts.push(`mean probability ${chance(data.certainty[label])}`);
+    return parts.join(" \u00b7 ");
+  }
+
+  /** The clusters to show, in the order that was asked for; "none" comes last. */
+  shown() {
+    const { data } = this;
+    const least = Number(byId("panel-least").value) || 0;
+    const key = { number: (c) => c, peak: (c) => data.peaks[c], size: (c) => -data.sizes[c],
+      scatter: (c) => data.scatter[c], certainty: (c) => -(data.certainty?.[c] ?? 0) }[byId("panel-order").value];
+    const last = (label) => (label === NONE ? 1 : 0);
+    return [...this.members.keys()].filter((label) => this.members.get(label).length >= least)
+      .sort((a, b) => last(a) - last(b) || key(a) - key(b) || a - b);
+  }
+
+  arrange() {
+    const shown = this.shown();
+    byId("panels").replaceChildren(...shown.map((label) => this.nodes.get(label)));
+    const hidden = this.members.size - shown.length;
+    byId("panel-status").textContent = hidden ? `${count(hidden)} of ${count(this.members.size)} panels are hidden.` : "";
+    fitAll();
+  }
+
+  /** Marks the cluster whose courses the table shows. */
+  mark(cluster) {
+    this.chosen = cluster;
+    for (const [label, node] of this.nodes) {
+      node.querySelector("button").setAttribute("aria-pressed", String(label === cluster));
+      node.classList.toggle("chosen", label === cluster);
+    }
+  }
+}
+
+/** A list of clusters to choose from; the value "" means all. */
+function fillClusters(select, labels, sizes) {
+  select.append(html("option", { value: "" }, "all"));
+  for (const label of labels) {
+    const size = sizes ? ` (${count(sizes(label))})` : "";
+    select.append(html("option", { value: label }, `${label === NONE ? "none of these" : label}${size}`));
+  }
+}
+
+// -- ontology terms -----------------------------------------------------------------------------------------------------
+
+function startTerms(data) {
+  if (!data.enrichment) return;
+  const clusters = [...new Set(data.enrichment.map(([cluster]) => cluster))];
+  fillClusters(byId("term-filter"), clusters);
+  const update = () => drawTerms(data, byId("term-filter").value, Number(byId("term-limit").value));
+  byId("term-filter").addEventListener("change", update);
+  byId("term-limit").addEventListener("input", update);
+  update();
+}
+
+function drawTerms(data, cluster, limit) {
+  const rows = data.enrichment.filter((row) => (!cluster || row[0] === cluster) && row[7] <= limit);
+  const words = ["Cluster", "Term", "Name", "Genes", "Fold", "q"];
+  const head = html("tr", {}, ...words.map((word) => html("th", { scope: "col" }, word)));
+  const body = rows.map(([label, term, name, genes, within, , fold, q]) => html("tr", {},
+    html("td", {}, /^\d+$/.test(label) ? badge(Number(label)) : label), html("th", { scope: "row" }, term), html("td", {}, name),
+    html("td", { class: "number" }, `${genes} of ${within}`), html("td", { class: "number" }, `\u00d7 ${digits(fold, 3)}`),
+    html("td", { class: "number" }, q.toPrecision(2))));
+  byId("terms").replaceChildren(html("table", { class: "plain" }, html("thead", {}, head), html("tbody", {}, ...body)));
+  byId("term-status").textContent = rows.length ? `${counted(rows.length, "term")}.` : "No term is enriched at this q.";
+}
+
+// -- start ----------------------------------------------------------------------------------------------------------------
+
+/** The course that the address names after "#course=", or -1. */
+function askedFor(data) {
+  const found = /^#course=(.*)$/s.exec(location.hash);
+  if (!found) return -1;
+  try {
+    return data.names.indexOf(decodeURIComponent(found[1]));
+  } catch {
+    return -1;
+  }
+}
+
+/** Copies a text, by the old way where the new one is not allowed. */
+async function copy(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    const field = html("textarea", { class: "unseen", "aria-hidden": "true" });
+    field.value = text;
+    document.body.append(field);
+    field.select();
+    const done = document.execCommand("copy");
+    field.remove();
+    return done;
+  }
+}
+
+function startCopy() {
+  byId("copy").addEventListener("click", async () => {
+    const text = [...byId("methods-text").querySelectorAll("p")].map((p) => p.textContent).join("\n\n");
+    byId("copied").textContent = (await copy(text)) ? "Copied." : "Please select the text and copy it.";
+  });
+}
+
+function startHeatmap(data, open) {
+  const section = byId("heatmap-figure");
+  if (data.ownTimes && !data.features) {
+    section.replaceChildren("The kernel is too rough for a page to draw courses with times of their own side by side.");
+    return null;
+  }
+  const heatmap = new Heatmap(data, open);
+  heatmap.theme = theme();
+  const entry = figure(section, (width) => heatmap.draw(width, heatmap.theme));
+  byId("heatmap-mode").addEventListener("change", (event) => {
+    heatmap.mode = event.target.value;
+    fit(entry);
+  });
+  byId("heatmap-svg").addEventListener("click", () => saveSvg(heatmap.draw(760, "light"), `${data.title}-heatmap`));
+  return { paint: (colors) => { heatmap.theme = colors; fit(entry); } };
+}
+
+/** The link of the section in sight is marked. */
+function followSections() {
+  const links = new Map([...document.querySelectorAll("nav a")].map((link) => [link.hash.slice(1), link]));
+  const watcher = new IntersectionObserver((entries) => {
+    for (const entry of entries) {
+      if (!entry.isIntersecting) continue;
+      for (const link of links.values()) link.removeAttribute("aria-current");
+      links.get(entry.target.id)?.setAttribute("aria-current", "true");
+    }
+  }, { rootMargin: "-20% 0px -70% 0px" });
+  for (const id of links.keys()) if (byId(id)) watcher.observe(byId(id));
+}
+
+/** The part of the address that leads to a course again. */
+function addressOf(name) {
+  try {
+    return `course=${encodeURIComponent(name)}`;
+  } catch {
+    return ""; // half of a character cannot be part of an address
+  }
+}
+
+/** The courses: table, one of them open, and the two filters that clusters and names make. */
+function startCourses(data) {
+  const open = (index) => { location.hash = addressOf(data.names[index]); show(index, true); };
+  const view = new CourseView(byId("course"), data, open);
+  const table = new CourseTable(byId("table"), data, open);
+  const show = (index, visit) => {
+    if (index < 0 || index === view.current) return;
+    view.show(index);
+    table.mark(index);
+    if (visit) byId("course").focus({ preventScroll: matchMedia("(min-width: 60rem)").matches });
+  };
+  show(askedFor(data) >= 0 ? askedFor(data) : table.order[0], false);
+  addEventListener("hashchange", () => show(askedFor(data), true));
+  connectSearch(table);
+  connectMenu(document.querySelector(".menu"));
+  return { table, open };
+}
+
+function connectSearch(table) {
+  byId("search").addEventListener("input", ({ target }) => table.filter({ text: target.value }));
+  byId("search").addEventListener("keydown", (event) => {
+    if (event.key === "Enter") table.choose();
+    else if (event.key === "ArrowDown") table.grid.focus();
+    else return;
+    event.preventDefault();
+  });
+  byId("csv-all").addEventListener("click", () => table.save(false));
+  byId("csv-shown").addEventListener("click", () => table.save(true));
+  byId("csv-neighbors").addEventListener("click", () => table.saveNeighbors());
+}
+
+/** Closes the menu of files when the reader has chosen one, or turns elsewhere. */
+function connectMenu(menu) {
+  menu.addEventListener("click", ({ target }) => { if (target.closest("button")) menu.open = false; });
+  document.addEventListener("click", ({ target }) => { if (!menu.contains(target)) menu.open = false; });
+  menu.addEventListener("keydown", ({ key }) => {
+    if (key !== "Escape") return;
+    menu.open = false;
+    menu.querySelector("summary").focus();
+  });
+}
+
+/** The clusters: choosing one shows its courses. */
+function startClusters(data, table) {
+  const select = byId("cluster-filter");
+  const filter = (cluster) => {
+    select.value = cluster ?? "";
+    table.filter({ cluster });
+    panels.mark(cluster);
+  };
+  const panels = new Panels(data, (cluster) => {
+    filter(cluster);
+    if (cluster !== null) byId("courses").scrollIntoView();
+  });
+  fillClusters(select, [...panels.members.keys()], (label) => panels.members.get(label).length);
+  select.addEventListener("change", () => filter(select.value === "" ? null : Number(select.value)));
+}
+
+function startNumbers(data) {
+  if (!data.evidence) return;
+  figure(byId("numbers-figure"), (width) => numbersChart(data, width));
+  byId("numbers-svg").addEventListener("click", () => saveSvg(numbersChart(data, SAVED_WIDTH), `${data.title}-numbers`));
+}
+
+/** The numbers behind the page, for the browser's console: by names of courses. */
+function offerNumbers(data) {
+  const named = (name) => courseAt(data, data.names.indexOf(name));
+  window.timelikeReport = Object.freeze({
+    explain: (first, second) => explain(data, named(first), named(second)),
+    curve: (...names) => sharedCurve(data, names.map(named)),
+    times: Array.from(data.grid),
+  });
+}
+
+function start() {
+  const data = readData();
+  removeEmpty(data);
+  const { table, open } = startCourses(data);
+  startClusters(data, table);
+  startNumbers(data);
+  startTerms(data);
+  startCopy();
+  followSections();
+  offerNumbers(data);
+  if (askedFor(data) >= 0) byId("courses").scrollIntoView();
+  startLater(data, open, table);
+}
+
+/** What can wait until the page stands: the heatmap, and what follows changes of size, colour and medium. */
+function startLater(data, open, table) {
+  let heatmap = null;
+  startTheme(() => heatmap?.paint(theme()));
+  setTimeout(() => {
+    heatmap = startHeatmap(data, open);
+    document.documentElement.dataset.ready = "true";
+  });
+  let waiting = 0;
+  addEventListener("resize", () => { cancelAnimationFrame(waiting); waiting = requestAnimationFrame(() => fitAll()); });
+  addEventListener("beforeprint", () => { heatmap?.paint("light"); table.print(true); });
+  addEventListener("afterprint", () => { heatmap?.paint(theme()); table.print(false); });
+}
+
+start();

@@ -1,0 +1,159 @@
+"""The subject of a report: what was analysed, how it is called, and what follows from both."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from timelike import checks
+from timelike.arrays import Floats, Ints
+from timelike.clusters import Clustering
+from timelike.courses import TimeCourses
+from timelike.curve_clusters import CurveClustering, curves
+from timelike.exceptions import InputError
+from timelike.gp import GP
+from timelike.neighborhoods import Neighbors
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+GRID = 81
+"""Times at which curves are drawn."""
+STICKS_OUT = 4.0
+"""Standard deviations from which on a single value is listed."""
+
+
+@dataclass(frozen=True)
+class Naming:
+    """How the data are called: the title, the unit of time, and what was measured."""
+
+    title: str = "Time courses"
+    time_unit: str = ""
+    value_name: str = "value"
+
+    @property
+    def time_label(self) -> str:
+        """For an axis."""
+        return f"time ({self.time_unit})" if self.time_unit else "time"
+
+    def time(self, number: float) -> str:
+        """A time, or a length of time, with its unit."""
+        return f"{number:.3g} {self.time_unit}" if self.time_unit else f"{number:.3g} (in the unit of the times)"
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """The curves of all clusters at the times of the grid.
+
+    Attributes
+    ----------
+    mean : (k, GRID)
+    sd : (k, GRID)
+        Of the curve of a single course of the cluster: what is unknown of the cluster's curve, and the spread.
+    """
+
+    mean: Floats
+    sd: Floats
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Subject:
+    """What a report is about."""
+
+    courses: TimeCourses
+    gp: GP
+    clustering: Clustering
+    neighbors: Neighbors
+    naming: Naming = field(default_factory=Naming)
+    enrichment: pd.DataFrame | None = None
+    notes: Sequence[str] = ()
+    run: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        checks.instance(self.clustering, Clustering, "clustering")
+        if self.courses.designs.points.shape[1] > 1:
+            raise InputError(
+                "the report draws curves over time, but the points of these courses have "
+                f"{self.courses.designs.points.shape[1]} coordinates: give courses with one time a value."
+            )
+        if self.clustering.names != self.courses.names:
+            raise InputError(
+                f"the clustering is of {len(self.clustering.names):,} courses, the report of {len(self.courses):,}, or "
+                "their names differ: give the courses that were clustered."
+            )
+        if self.neighbors.names != self.courses.names or self.neighbors.others is not None:
+            raise InputError(
+                "the neighbors are not those of these courses among each other: give neighbors(courses, gp, k), or "
+                "nothing to have them searched."
+            )
+
+    @property
+    def curved(self) -> CurveClustering | None:
+        """The clustering, if its clusters have curves of their own."""
+        return self.clustering if isinstance(self.clustering, CurveClustering) else None
+
+    @property
+    def labels(self) -> Ints:
+        """The cluster of each course, -1 for none."""
+        return self.clustering.labels
+
+    @property
+    def none(self) -> int:
+        """How many courses are in none of the clusters."""
+        return int((self.labels < 0).sum())
+
+    @property
+    def spread(self) -> float:
+        """How much curves within a cluster differ, in units of the signal_sd; zero where the method knows none."""
+        return self.curved.spread if self.curved else 0.0
+
+    @cached_property
+    def grid(self) -> Floats:
+        """Times at which curves are drawn."""
+        points = self.courses.designs.points
+        return np.linspace(points.min(), points.max(), GRID)
+
+    @cached_property
+    def confidence(self) -> Floats | None:
+        """Probability that each course is where `labels` says, where the method knows it."""
+        if self.clustering.probabilities is None:
+            return None
+        return np.asarray(self.clustering.to_frame()["probability"], dtype=float)
+
+    @cached_property
+    def drawn(self) -> Drawn:
+        """The curves of the clusters."""
+        if self.curved is None:
+            found = [self.gp.posterior(self.courses.select(self.labels == c), self.grid) for c in range(self._k)]
+            return Drawn(np.array([curve.mean for curve in found]), np.array([curve.sd for curve in found]))
+        c, at = self.curved, self.grid[:, None]
+        mean, sd = curves(c.courses, c.gp, c.spread, c.responsibilities, at)
+        return Drawn(mean, np.sqrt(sd**2 + c.spread**2 * c.gp.covariance.diag(at)))
+
+    @property
+    def _k(self) -> int:
+        return self.clustering.k
+
+    @cached_property
+    def scatter(self) -> Floats:
+        """Standard deviation of a cluster's values around its curve, (k,)."""
+        owner = np.repeat(self.labels, self.courses.sizes)
+        times, values = self.courses.times, self.courses.values
+        result = np.zeros(self._k)
+        for cluster in range(self._k):
+            of = owner == cluster
+            expected = np.interp(times[of], self.grid, self.drawn.mean[cluster])
+            result[cluster] = np.sqrt(np.mean((values[of] - expected) ** 2)) if of.any() else 0.0
+        return result
+
+    @cached_property
+    def outliers(self) -> pd.DataFrame | None:
+        """Single values that stick out, furthest first, where the method knows what to expect."""
+        if self.curved is None:
+            return None
+        found = self.curved.outliers(STICKS_OUT)
+        return found.reindex(found["z"].abs().sort_values(ascending=False, kind="stable").index)

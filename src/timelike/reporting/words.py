@@ -1,0 +1,254 @@
+"""The report in words: what was found, how sure it is, and what the model's numbers mean."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from timelike import kernels
+from timelike.checks import counted
+from timelike.courses import TimeCourses
+from timelike.gp import GP
+from timelike.reporting.features import distinct_times
+from timelike.reporting.subject import STICKS_OUT, Naming, Subject
+
+CHANCE = 1 / 16_000
+"""Of normal noise, the share of values beyond four standard deviations."""
+SURE = 0.9
+KERNELS = {
+    "se": "squared exponential, for smooth curves",
+    "matern12": "Matérn 1/2, for rough curves, like a random walk",
+    "matern32": "Matérn 3/2, for curves with a slope but sudden bends",
+    "matern52": "Matérn 5/2, for fairly smooth curves",
+    "periodic": "periodic, for curves that repeat",
+    "linear": "linear, for straight lines",
+}
+
+
+_RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+# -- numbers -------------------------------------------------------------------------------------------------------
+
+
+def number(value: float) -> str:
+    """A number with three digits that matter, thousands apart.
+
+    Examples
+    --------
+    >>> number(0.35865), number(12345.6), number(3e-7)
+    ('0.359', '12,346', '3e-07')
+    """
+    return f"{value:,.0f}" if 1000 <= abs(value) < 1e9 else f"{value:.3g}"
+
+
+def likelier(log_ratio: float) -> str:
+    """How many times likelier, from the logarithm of a likelihood ratio.
+
+    Examples
+    --------
+    >>> likelier(5.3), likelier(0.2), likelier(100)
+    ('200 times', '1.2 times', 'about 10⁴³ times')
+    """
+    if log_ratio > np.log(1e6):
+        return f"about 10{f'{log_ratio / np.log(10):.0f}'.translate(_RAISED)} times"
+    ratio = float(np.exp(log_ratio))
+    digits = 2 if ratio < 1e4 else 1
+    return f"{float(f'{ratio:.{digits}g}'):,g} times"
+
+
+def share(count: int, total: int) -> str:
+    """A part of a whole, in percent."""
+    return f"{100 * count / total:.2g} %" if count < total else "100 %"
+
+
+# -- the data ------------------------------------------------------------------------------------------------------
+
+
+def timing(courses: TimeCourses, naming: Naming) -> str:
+    """When the courses were measured."""
+    times, _ = distinct_times(courses)
+    unit = f" {naming.time_unit}" if naming.time_unit else ""
+    span = f"from {times[0]:g} to {times[-1]:g}{unit}"
+    sizes = courses.sizes
+    if len(times) > 2 * sizes.max():
+        return f"each at times of its own, {sizes.min():,} to {sizes.max():,} values a course, {span}"
+    columns, matrix = courses.to_matrix()
+    text = f"at {counted(len(times), 'time')} {span}"
+    if len(columns) > len(times):
+        text += f", with {len(columns) / len(times):.2g} replicates at each time"
+    missing = float(np.isnan(matrix).mean())
+    return text + (f"; {100 * missing:.2g} % of the values are missing" if missing else "; no value is missing")
+
+
+def facts(subject: Subject) -> list[tuple[str, str, str]]:
+    """The numbers that a reader wants first: number, noun, remark."""
+    courses, clustering = subject.courses, subject.clustering
+    times, _ = distinct_times(courses)
+    unit = f" {subject.naming.time_unit}" if subject.naming.time_unit else ""
+    found = [
+        (f"{len(courses):,}", "courses", f"{len(courses.values):,} values"),
+        _times(courses, f"{times[0]:g} to {times[-1]:g}{unit}", len(times)),
+        (f"{clustering.k:,}", "clusters", _how_many(subject)),
+    ]
+    if subject.curved is not None:
+        found.append((f"{subject.none:,}", "in none", share(subject.none, len(courses)) + " of the courses"))
+    if subject.outliers is not None:
+        found.append((f"{len(subject.outliers):,}", "outlying values", f"beyond {STICKS_OUT:g} standard deviations"))
+    return found
+
+
+def _times(courses: TimeCourses, span: str, distinct: int) -> tuple[str, str, str]:
+    sizes = courses.sizes
+    if distinct > 2 * sizes.max():
+        return f"{sizes.min():,}\u2013{sizes.max():,}", "values a course", f"at own times, {span}"
+    return f"{distinct:,}", "times", span
+
+
+def _how_many(subject: Subject) -> str:
+    if subject.curved is not None and subject.curved.continuum:
+        return "of a continuum"
+    return "chosen by the evidence" if _chosen(subject) else "their number was given"
+
+
+def _chosen(subject: Subject) -> bool:
+    return subject.clustering.evidence is not None and len(subject.clustering.evidence) > 1
+
+
+# -- the summary ---------------------------------------------------------------------------------------------------
+
+
+def summary(subject: Subject) -> list[str]:
+    """What was found, in sentences, one string a paragraph."""
+    courses = subject.courses
+    measured = f"{counted(len(courses), 'course')} were measured {timing(courses, subject.naming)}."
+    found = " ".join([clusters(subject), *_sureness(subject)])
+    model = in_a_sentence(subject.gp, subject.naming)
+    return [f"{measured} {found}", " ".join([*_outlying(subject), model, *_search(subject)])]
+
+
+def clusters(subject: Subject) -> str:
+    """How many clusters there are, and how clearly."""
+    k = counted(subject.clustering.k, "cluster")
+    if not _chosen(subject):
+        return f"They were put into {k}; that number was given, not chosen by the data."
+    if subject.curved is not None and subject.curved.continuum:
+        return _continuum(subject)
+    evidence = subject.clustering.evidence or {}
+    best, *others = sorted(evidence, key=lambda number: -evidence[number])
+    if best != subject.clustering.k:
+        return f"They are shown in {k}; the evidence is largest for {best}, see the number of clusters."
+    margin = evidence[best] - evidence[others[0]]
+    words = f"They fall into {k}. The number was chosen by the evidence: the data are {likelier(margin)} likelier "
+    clearly = " That is not a clear difference: look at both." if margin < np.log(20) else ""
+    return words + f"with {best} clusters than with {others[0]}, the next best number.{clearly}"
+
+
+def _continuum(subject: Subject) -> str:
+    evidence = subject.clustering.evidence or {}
+    best = max(evidence, key=lambda number: evidence[number])
+    return (
+        "The courses form a continuum rather than separate groups: more clusters always describe them a little better, "
+        f"up to {best}. The {counted(subject.clustering.k, 'cluster')} shown here are a choice of how fine to look, "
+        "not a number found in the data, and courses near a border could as well be next door."
+    )
+
+
+def _sureness(subject: Subject) -> list[str]:
+    sentences = []
+    if subject.none:
+        who = "One course belongs" if subject.none == 1 else f"{subject.none:,} courses belong"
+        its = "its" if subject.none == 1 else "their"
+        of_all = share(subject.none, len(subject.courses))
+        sentences.append(
+            f"{who} to none of the clusters ({of_all}): a curve of {its} own explains {its} values better."
+        )
+    if subject.confidence is not None:
+        sure = int((subject.confidence > SURE).sum())
+        sentences.append(
+            f"For {share(sure, len(subject.courses))} of the courses the assignment has a probability above {SURE:g}."
+        )
+    return sentences
+
+
+def _outlying(subject: Subject) -> list[str]:
+    if subject.outliers is None or not len(subject.outliers):
+        return []
+    expected = len(subject.courses.values) * CHANCE
+    by_chance = f"about {expected:,.0f}" if expected >= 1 else "less than one"
+    who = "One single value lies" if len(subject.outliers) == 1 else f"{len(subject.outliers):,} single values lie"
+    return [
+        f"{who} more than {STICKS_OUT:g} standard deviations from what course and cluster let expect; normal noise "
+        f"alone would give {by_chance}."
+    ]
+
+
+def _search(subject: Subject) -> list[str]:
+    """A warning where the search for neighbours may have missed some."""
+    recall = subject.neighbors.recall
+    if recall >= 1:
+        return []
+    return [f"Neighbours were searched among likely candidates: {100 * recall:.1f} % of the true ones are found."]
+
+
+# -- the model -----------------------------------------------------------------------------------------------------
+
+
+def in_a_sentence(gp: GP, naming: Naming) -> str:
+    """What the model says about curves and noise."""
+    noise = f"repeated measurements scatter by about {number(gp.noise_sd)}"
+    if isinstance(gp.length_scale, float) and kernels.name_of(gp.kernel) in _TIMED:
+        return f"Values {naming.time(gp.length_scale)} apart on one curve begin to differ, and {noise}."
+    return f"Curves rise and fall by about {number(gp.signal_sd)}, and {noise}."
+
+
+_TIMED = ("se", "matern12", "matern32", "matern52")
+
+
+def model(subject: Subject) -> list[tuple[str, str]]:
+    """Each number of the model, and what it means."""
+    gp, naming = subject.gp, subject.naming
+    name = kernels.name_of(gp.kernel)
+    entries = [("Kernel", KERNELS.get(name, str(gp.kernel))), *_scales(gp, naming)]
+    ratio = gp.signal_sd / gp.noise_sd if gp.noise_sd > 0 else np.inf
+    entries += [
+        ("Signal", f"{number(gp.signal_sd)}. Curves rise and fall by about so much around the mean level."),
+        (
+            "Noise",
+            f"{number(gp.noise_sd)}. Repeated measurements of the same thing scatter by about so much; the signal is "
+            f"{number(ratio)} times as large.",
+        ),
+        ("Mean level", f"{number(gp.mean)}. Far from any measurement a curve returns to this level."),
+    ]
+    if subject.curved is not None:
+        entries.append(("Spread", _spread(subject)))
+    if subject.courses.errors is not None:
+        entries.append(("Known errors", "Each value has a standard error of its own, which adds to the noise."))
+    if gp.log_likelihood is not None:
+        entries.append(("Log likelihood", f"{gp.log_likelihood:,.1f}, of all courses, each with a curve of its own."))
+    else:
+        entries.append(("Origin", "These numbers were given, not fitted to the courses."))
+    return entries
+
+
+def _scales(gp: GP, naming: Naming) -> list[tuple[str, str]]:
+    name = kernels.name_of(gp.kernel)
+    scale = gp.length_scale
+    if isinstance(scale, float) and name in _TIMED:
+        length = naming.time(scale)
+        return [("Length scale", f"{length}. Values {length} apart on one curve begin to differ.")]
+    if name == "periodic":
+        period = naming.time(float(gp.kernel.get_params()["periodicity"]))
+        return [("Period", f"{period}. Curves repeat after this time.")]
+    return []
+
+
+def _spread(subject: Subject) -> str:
+    if subject.spread == 0 and subject.curved is not None and not subject.curved.learned:
+        return "0 (given). Courses of one cluster are taken to be identical but for the noise."
+    if subject.spread == 0:
+        return "0 (learned). Courses of one cluster do not differ beyond the noise."
+    origin = "learned" if subject.curved is not None and subject.curved.learned else "given"
+    return (
+        f"{number(subject.spread)} of the signal ({origin}). Curves of one cluster differ from the cluster's curve by "
+        f"about {number(subject.spread * subject.gp.signal_sd)}, beyond the noise."
+    )

@@ -1,0 +1,326 @@
+"""The report's words and data, without a browser."""
+
+import base64
+import hashlib
+import json
+import re
+
+import numpy as np
+import pytest
+
+import timelike as tl
+from timelike.exceptions import InputError
+from timelike.reporting import report
+from timelike.reporting.content import content, runner_up
+from timelike.reporting.features import chebyshev, features, interpolation
+from timelike.reporting.methods import methods
+from timelike.reporting.packing import real, script_json, whole
+from timelike.reporting.page import page
+from timelike.reporting.subject import Naming, Subject
+from timelike.reporting.words import clusters, facts, likelier, model, summary, timing
+
+
+def unpacked(entry):
+    return np.frombuffer(base64.b64decode(entry["data"]), dtype=entry["type"])
+
+
+@pytest.fixture(scope="module")
+def study():
+    courses, _ = tl.simulate.profiles(seed=1)
+    gp = tl.fit(courses)
+    return courses, gp, tl.mixture(courses, gp)
+
+
+def subject(courses, gp, clustering, **settings):
+    neighbors = tl.neighbors(courses, gp, k=min(4, len(courses) - 1))
+    return Subject(courses=courses, gp=gp, clustering=clustering, neighbors=neighbors, **settings)
+
+
+@pytest.fixture(scope="module")
+def profiles(study):
+    return subject(*study, naming=Naming("Profiles", "h", "level"))
+
+
+# -- the page --------------------------------------------------------------------------------------------------
+
+
+def test_page_is_whole_and_refers_to_nothing(profiles):
+    text = page(profiles)
+    assert not re.search(r"\{\{\w+\}\}", text)
+    assert not re.search(r"""(src|href)=["'](?!#|data:)""", text)
+    assert "@import" not in text
+    assert "url(" not in re.search(r"<style>(.*?)</style>", text, re.DOTALL)[1]
+
+
+def test_policy_allows_exactly_this_program_and_style(profiles):
+    text = page(profiles)
+    for tag in ("script", "style"):
+        inside = re.search(rf"<{tag}>(.*?)</{tag}>", text, re.DOTALL)[1]
+        digest = base64.b64encode(hashlib.sha256(inside.encode()).digest()).decode()
+        assert f"{tag}-src 'sha256-{digest}'" in text
+    assert "default-src 'none'" in text
+    assert "unsafe" not in re.search(r'Content-Security-Policy" content="([^"]*)"', text)[1]
+
+
+def test_page_is_the_same_again(profiles, study):
+    assert page(profiles) == page(subject(*study, naming=profiles.naming))
+
+
+def test_report_replaces_a_file_whole(study, tmp_path):
+    target = tmp_path / "report.html"
+    target.write_text("old")
+    assert report(target, *study) == target
+    assert target.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+    assert [p.name for p in tmp_path.iterdir()] == ["report.html"]
+
+
+def test_half_a_character_in_a_name_does_no_harm(study, tmp_path):
+    courses, gp, _ = study
+    broken = tl.TimeCourses(("\ud800", *courses.names[1:]), courses.designs, courses.design_of, courses.values)
+    path = report(tmp_path / "r.html", broken, gp, tl.mixture(broken, gp, k=3), title="\udfff")
+    assert '"\\ud800"' in path.read_text(encoding="utf-8")
+
+
+def test_every_text_is_escaped(study):
+    attack = "<script>alert(1)</script>"
+    made = subject(*study, naming=Naming(attack, attack, attack), notes=[attack], run={attack: attack})
+    made = page(made)
+    assert attack not in made
+    assert made.count("<script") == 2
+
+
+# -- refused ---------------------------------------------------------------------------------------------------
+
+
+def test_points_with_two_coordinates_are_refused(tmp_path):
+    courses = tl.TimeCourses.from_arrays(np.array([[0.0, 1], [1, 0], [1, 1]]), [[1.0, 2, 3], [2, 3, 4]])
+    gp = tl.GP.se(1, signal_sd=1, noise_sd=0.1)
+    with pytest.raises(InputError, match="2 coordinates"):
+        report(tmp_path / "r.html", courses, gp, tl.evidence_linkage(courses, gp, 1))
+
+
+def test_clusters_of_other_courses_are_refused(study, tmp_path):
+    courses, gp, clustering = study
+    with pytest.raises(InputError, match="150 courses, the report of 20"):
+        report(tmp_path / "r.html", courses[:20], gp, clustering)
+
+
+def test_neighbors_of_other_courses_are_refused(study, tmp_path):
+    courses, gp, clustering = study
+    for wrong in (tl.neighbors(courses[:20], gp, k=3), tl.neighbors(courses, gp, k=3, others=courses)):
+        with pytest.raises(InputError, match="neighbors are not those"):
+            report(tmp_path / "r.html", courses, gp, clustering, neighbors=wrong)
+
+
+def test_what_is_no_clustering_is_refused(study, tmp_path):
+    courses, gp, _ = study
+    with pytest.raises(InputError, match="clustering"):
+        report(tmp_path / "r.html", courses, gp, np.zeros(150))
+
+
+# -- the data --------------------------------------------------------------------------------------------------
+
+
+def test_data_are_those_of_the_analysis(profiles):
+    data = json.loads(script_json(content(profiles)))
+    courses, gp, clustering = profiles.courses, profiles.gp, profiles.clustering
+    assert data["names"] == list(courses.names)
+    np.testing.assert_array_equal(unpacked(data["labels"]), clustering.labels)
+    np.testing.assert_allclose(unpacked(data["values"]) + data["mean"], courses.values, atol=1e-5 * gp.noise_sd)
+    times = unpacked(data["times"])[unpacked(data["timeOf"])]
+    np.testing.assert_allclose(times, courses.designs.points[:, 0], atol=1e-6)
+    np.testing.assert_array_equal(unpacked(data["neighbors"]["indices"]), profiles.neighbors.indices.ravel())
+    np.testing.assert_allclose(unpacked(data["neighbors"]["scores"]), profiles.neighbors.scores.ravel(), atol=1e-3)
+    grid = unpacked(data["grid"])
+    expected = [clustering.curve(c, grid).mean for c in range(3)]
+    found = unpacked(data["curves"]).reshape(3, -1) + data["mean"]
+    np.testing.assert_allclose(found, expected, atol=1e-5)
+    assert data["evidence"]["best"] == 3
+    assert max(data["evidence"]["perCourse"]) == 0
+
+
+def test_band_is_that_of_a_courses_curve():
+    courses, _ = tl.simulate.profiles(seed=2, per_group=10)
+    gp = tl.fit(courses)
+    made = subject(courses, gp, tl.mixture(courses, gp, k=2, spread=0.5))
+    at = made.grid
+    alone = made.clustering.curve(1, at).sd
+    np.testing.assert_allclose(made.drawn.sd[1] ** 2, alone**2 + 0.25 * gp.signal_sd**2, rtol=1e-9)
+
+
+def test_a_clustering_without_curves_gets_those_of_its_courses(study):
+    courses, gp, _ = study
+    clustering = tl.spectral(tl.similarity(courses, gp), k=3)
+    made = subject(courses, gp, clustering)
+    members = courses.select(clustering.labels == 1)
+    np.testing.assert_allclose(made.drawn.mean[1], gp.posterior(members, made.grid).mean)
+    data = content(made)
+    assert data["probability"] is None
+    assert data["evidence"] is None
+    assert "given, not chosen" in clusters(made)
+
+
+def test_scatter_is_about_the_noise_where_curves_are_shared(profiles):
+    np.testing.assert_allclose(profiles.scatter, 0.08, rtol=0.1)
+
+
+def test_runner_up_is_the_next_likeliest():
+    labels = np.array([1, -1, 0])
+    probabilities = np.array([[0.3, 0.6, 0.0], [0.1, 0.0, 0.2], [1.0, 0.0, 0.0]])
+    second, chance = runner_up(labels, probabilities)
+    np.testing.assert_array_equal(second, [0, 2, 1])
+    np.testing.assert_allclose(chance, [0.3, 0.2, 0.0])
+
+
+def test_a_single_course_has_a_report(tmp_path):
+    courses = tl.TimeCourses.from_arrays([0, 1, 2], [[1.0, 2, 1]])
+    gp = tl.GP.se(1, signal_sd=1, noise_sd=0.1)
+    path = report(tmp_path / "one.html", courses, gp, tl.evidence_linkage(courses, gp, 1))
+    assert path.stat().st_size > 10_000
+
+
+# -- packing ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("numbers", "kind"), [([0, 255], "uint8"), ([-1, 128], "int16"), ([0, 70_000], "int32")])
+def test_whole_numbers_take_the_smallest_type(numbers, kind):
+    packed = whole(np.array(numbers))
+    assert packed["type"] == kind
+    np.testing.assert_array_equal(unpacked(packed), numbers)
+
+
+def test_real_numbers_are_as_exact_as_asked():
+    numbers = np.random.default_rng(0).normal(size=100) * 1e4
+    for error in (1.0, 1e-3, 1e-9):
+        assert np.abs(unpacked(real(numbers, error)) - numbers).max() <= error
+    assert real(np.array([1e300]), 1.0)["type"] == "float64"
+
+
+def test_json_cannot_end_its_script():
+    text = script_json({"a": "</script><!-- & \u2029"})
+    assert not set("<>&") & set(text)
+    assert text.isascii()
+    assert json.loads(text) == {"a": "</script><!-- & \u2029"}
+
+
+# -- features --------------------------------------------------------------------------------------------------
+
+
+def test_table_of_features_gives_the_covariance(study):
+    courses, gp, _ = study
+    grid = np.linspace(0, 1, 21)
+    found = features(courses, gp, grid)
+    assert found.nodes is None
+    np.testing.assert_allclose(
+        found.phi @ found.grid.T, gp.covariance(courses.designs.points, grid[:, None]), atol=1e-9
+    )
+
+
+def test_many_own_times_travel_as_nodes():
+    courses, _ = tl.simulate.own_times(per_group=30, seed=1)
+    gp = tl.GP.se(0.3, signal_sd=1, noise_sd=0.1)
+    times = np.unique(courses.times)
+    grid = np.linspace(times[0], times[-1], 11)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("timelike.reporting.features.SMALL", 400)
+        found = features(courses, gp, grid)
+    phi = interpolation(found.nodes, times) @ found.phi
+    np.testing.assert_allclose(phi @ phi.T, gp.covariance(times[:, None]), atol=1e-6)
+    np.testing.assert_allclose(phi @ found.grid.T, gp.covariance(times[:, None], grid[:, None]), atol=1e-6)
+
+
+def test_a_kernel_too_rough_has_no_features(monkeypatch):
+    courses, _ = tl.simulate.own_times(per_group=30, seed=1)
+    monkeypatch.setattr("timelike.reporting.features.MOST_NUMBERS", 400)
+    assert features(courses, tl.GP("matern12", 1.0, 0.1), np.linspace(0, 1, 5)) is None
+
+
+def test_interpolation_hits_its_nodes():
+    nodes = chebyshev(-1, 3, 9)
+    np.testing.assert_array_equal(interpolation(nodes, nodes), np.eye(9))
+    with pytest.raises(AssertionError):
+        np.testing.assert_allclose(interpolation(nodes, np.array([0.3])) @ np.abs(nodes), 0.3, atol=1e-6)
+
+
+# -- words -----------------------------------------------------------------------------------------------------
+
+
+def test_summary_says_what_was_found(profiles):
+    first, rest = summary(profiles)
+    margin = np.diff(np.sort(list(profiles.clustering.evidence.values())))[-1]
+    assert "150 courses were measured at 15 times from 0 to 1 h; no value is missing." in first
+    assert f"fall into 3 clusters. The number was chosen by the evidence: the data are {likelier(margin)}" in first
+    assert f"{100 * (profiles.confidence > 0.9).mean():.2g} % of the courses" in first
+    assert "Values 0.906 h apart on one curve begin to differ" in rest
+    assert "scatter by about 0.0817" in rest
+
+
+def test_summary_calls_a_continuum_one(study):
+    from dataclasses import replace
+
+    courses, gp, clustering = study
+    words = clusters(subject(courses, gp, replace(clustering, continuum=True)))
+    assert "continuum rather than separate groups" in words
+    assert "a choice of how fine to look" in words
+
+
+def test_a_narrow_choice_is_said(study):
+    from dataclasses import replace
+
+    courses, gp, clustering = study
+    close = replace(clustering, evidence={2: 10.0, 3: 11.0})
+    assert "2.7 times likelier with 3 clusters than with 2" in clusters(subject(courses, gp, close))
+    assert "not a clear difference" in clusters(subject(courses, gp, close))
+
+
+def test_replicates_gaps_and_own_times_are_said():
+    naming = Naming(time_unit="min")
+    repeated, _ = tl.simulate.replicated(replicates=3, per_group=4)
+    assert timing(repeated, naming).endswith("3 replicates at each time; no value is missing")
+    gaps, _ = tl.simulate.profiles(sampling="asynchronous", per_group=20)
+    assert "% of the values are missing" in timing(gaps, naming)
+    own, _ = tl.simulate.own_times(per_group=20, seed=1)
+    assert "each at times of its own, 4 to 9 values a course" in timing(own, naming)
+
+
+def test_outliers_and_none_are_counted():
+    courses = tl.simulate.outlying(share=0.01, size=2.0, seed=4)[0]
+    gp = tl.fit(tl.simulate.profiles(seed=4)[0])
+    made = subject(courses, gp, tl.mixture(courses, gp, k=3, robust=False))
+    assert {noun: number for number, noun, _ in facts(made)}["outlying values"] == f"{len(made.outliers)}"
+    assert made.outliers["z"].abs().is_monotonic_decreasing
+    assert f"{len(made.outliers)} single values lie more than 4" in summary(made)[1]
+    assert made.outliers["course"].iloc[0] in page(made)
+
+
+def test_model_speaks_in_the_units_of_the_data(profiles, study):
+    entries = dict(model(profiles))
+    assert entries["Length scale"].startswith("0.906 h.")
+    assert entries["Noise"].startswith("0.0817.")
+    given = tl.GP.se(2.0, signal_sd=1.0, noise_sd=0.1)
+    entries = dict(model(subject(study[0], given, tl.evidence_linkage(study[0], given, 2))))
+    assert entries["Origin"] == "These numbers were given, not fitted to the courses."
+    assert entries["Spread"].startswith("0 (given)")
+    periodic = tl.GP("periodic", 1.0, 0.1)
+    entries = dict(model(subject(study[0], periodic, tl.evidence_linkage(study[0], periodic, 2))))
+    assert entries["Period"].startswith("1 (in the unit of the times)")
+
+
+def test_methods_are_complete(study):
+    made = subject(*study, run={"scaling": "standardised", "versions": {"timelike": "9.9", "numpy": "2.0"}})
+    paragraph, citation = methods(made)
+    for needed in (
+        "squared exponential",
+        "0.906",
+        "maximum marginal likelihood",
+        "3 clusters",
+        "timelike 9.9 (numpy 2.0)",
+    ):
+        assert needed in paragraph
+    assert "Values were standardised" in paragraph
+    assert citation.startswith("Liu, Z. & Barahona, M. (2021)")
+
+
+@pytest.mark.parametrize(("log", "words"), [(0, "1 times"), (np.log(123), "120 times"), (50, "about 10²² times")])
+def test_likelier(log, words):
+    assert likelier(log) == words
