@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from timelike import checks
+from timelike import checks, showing
 from timelike.arrays import Bools, Floats, Ints
 from timelike.designs import Designs, distinct, frozen, offsets, ranges, take_designs
 from timelike.exceptions import InputError
@@ -138,6 +138,9 @@ class TimeCourses:
 
     def __repr__(self) -> str:
         return f"TimeCourses: {self.summary()}"
+
+    def _repr_html_(self) -> str:
+        return showing.courses(self)
 
     @cached_property
     def starts(self) -> Ints:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from timelike import showing
 from timelike.arrays import Floats
 from timelike.exceptions import InputError
 from timelike.information import noise_variances
@@ -40,6 +41,9 @@ class Explanation:
     def __repr__(self) -> str:
         first, second = self.pair.names
         return f"Explanation: s({first}, {second}) = {self.similarity:.4g} from {len(self.pair.values)} values"
+
+    def _repr_html_(self) -> str:
+        return showing.explanation(self)
 
     def to_frame(self) -> pd.DataFrame:
         """Tidy table with columns course, time, value and contribution."""

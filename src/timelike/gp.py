@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from timelike import checks, kernels
+from timelike import checks, kernels, showing
 from timelike.arrays import Floats
 from timelike.basis import basis
 from timelike.courses import TimeCourses
@@ -104,6 +104,9 @@ class GP:
             f"GP(kernel={kernels.name_of(self.kernel)!r}{shown}, signal_sd={self.signal_sd:.6g}, "
             f"noise_sd={self.noise_sd:.6g}, mean={self.mean:.6g})"
         )
+
+    def _repr_html_(self) -> str:
+        return showing.model(self, kernels.name_of(self.kernel))
 
     @property
     def length_scale(self) -> float | Floats | None:
