@@ -63,7 +63,7 @@ def test_tidy_columns_by_name(tmp_path):
     path.write_text("id,day,mmHg\n" + "".join(f"p{i},{d},{120 + i * d}\n" for i in range(4) for d in (0, 3, 9)))
     result = run("fit", path, "--course", "id", "--time", "day", "--value", "mmHg", "--out", tmp_path / "m.json")
     assert result.exit_code == 0, result.output
-    assert "4 courses, 3 times (0 to 9)" in result.output
+    assert "4 courses, 3 times (0 to 9 days)" in result.output
 
 
 def test_notes_of_the_fit_reach_the_user(tmp_path):
@@ -91,7 +91,7 @@ def test_nothing_is_overwritten_without_force(table, tmp_path):
         (["fit", "absent.csv"], "there is no file absent.csv"),
         (["fit", "TABLE", "--kernel", "spline"], "there is no kernel 'spline': choose from se"),
         (["fit", "TABLE", "--out", "nowhere/model.json"], "there is no folder nowhere"),
-        (["fit", "TABLE", "--course", "id"], "has no column 'id'"),
+        (["fit", "TABLE", "--course", "id"], "no column 'id'"),
         (["fit", "TABLE", "--most-variable", "99"], "there are 15 courses to choose from"),
         (["similarity", "TABLE", "--out", "s.xlsx"], "expected a name that ends in .csv"),
         (["similarity", "TABLE", "--model", "TABLE"], "is not a model file"),
@@ -160,7 +160,7 @@ def test_cluster_leaves_a_table_a_model_and_a_record(table, tmp_path, method):
     assert list(found["name"]) == list(tl.read(table).names)
     assert set(found["cluster"]) <= {-1, 0, 1, 2}
     record = json.loads((out / "run.json").read_text())
-    assert (record["method"], record["k"], len(record["sha256"])) == (method, 3, 64)
+    assert (record["recipe"]["method"], record["recipe"]["k"], len(record["source"]["sha256"])) == (method, 3, 64)
     assert tl.GP.load(out / "model.json").noise_sd > 0
 
 

@@ -6,8 +6,12 @@
 >>> S = tl.similarity(courses, gp)
 """
 
-from timelike import datasets, ontology, plot, simulate
+from timelike import annotated, datasets, ontology, plot, simulate
+from timelike.analyses import Analysis
+from timelike.analysing import analyse
+from timelike.chunked_mixture import ChunkedClustering, mixture_from_chunks
 from timelike.clusters import Clustering, hierarchical, spectral
+from timelike.communities import leiden
 from timelike.courses import TimeCourses
 from timelike.curve_clusters import CurveClustering
 from timelike.distances import Distance, distance
@@ -20,14 +24,21 @@ from timelike.fitting import fit
 from timelike.gp import GP, Curve
 from timelike.homogeneity import Homogeneity, bhi
 from timelike.mixtures import mixture
+from timelike.neighborhoods import Neighbors, neighbors
 from timelike.pairwise_fit import similarity_pairwise_fit
 from timelike.reading import read
+from timelike.reporting import report
 from timelike.similarities import Similarity, similarity
+from timelike.streaming import CourseFile
+from timelike.thresholding import SimilarPairs, similar_pairs
 
 __version__ = "0.1.0"
 __all__ = [
     "GP",
+    "Analysis",
+    "ChunkedClustering",
     "Clustering",
+    "CourseFile",
     "Curve",
     "CurveClustering",
     "DataWarning",
@@ -37,8 +48,12 @@ __all__ = [
     "Homogeneity",
     "InputError",
     "MissingExtraError",
+    "Neighbors",
+    "SimilarPairs",
     "Similarity",
     "TimeCourses",
+    "analyse",
+    "annotated",
     "bhi",
     "datasets",
     "distance",
@@ -47,11 +62,16 @@ __all__ = [
     "explain",
     "fit",
     "hierarchical",
+    "leiden",
     "mixture",
+    "mixture_from_chunks",
+    "neighbors",
     "nmi",
     "ontology",
     "plot",
     "read",
+    "report",
+    "similar_pairs",
     "similarity",
     "similarity_pairwise_fit",
     "simulate",

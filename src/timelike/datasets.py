@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -147,3 +148,15 @@ def _check(content: bytes, remote: Remote, source: str) -> None:
             f"{source} is not the expected file: its SHA-256 is {found[:12]}..., expected {remote.sha256[:12]}.... "
             "Delete the copy, if there is one, and try again."
         )
+
+
+@dataclass(frozen=True)
+class Named:
+    """A data set that can be asked for by name."""
+
+    load: Callable[[], TimeCourses]
+    time_unit: str
+
+
+NAMED = {"reprogramming": Named(reprogramming, "h")}
+"""Data sets that stand where a file is expected, by name."""

@@ -8,40 +8,44 @@ from pathlib import Path
 import numpy as np
 
 from timelike import plot, simulate
+from timelike.analyses import Analysis
+from timelike.analysing import analyse, may_fill
 from timelike.evaluate import nmi
 from timelike.explanation import explain
-from timelike.files import atomic_path
-from timelike.fitting import fit
-from timelike.grouping import write
-from timelike.mixtures import mixture
-from timelike.similarities import similarity
+from timelike.exporting import write_table
+from timelike.similarities import Similarity, similarity
 
 
-def run(out: Path, seed: int) -> Iterator[str]:
-    """Simulate, fit, compare, group and draw into the folder `out`; yield a line about each step."""
+def run(out: Path, seed: int, *, overwrite: bool = False) -> Iterator[str]:
+    """Simulate, fit, compare, group, draw and report into the folder `out`; yield a line about each step."""
+    may_fill(out, overwrite).mkdir(parents=True, exist_ok=True)
     courses, profile = simulate.profiles(noise=0.08, sampling="asynchronous", seed=seed)
-    with atomic_path(out / "courses.csv") as temporary:
-        courses.to_frame().to_csv(temporary, index=False)
+    write_table(courses.to_frame(), out / "courses.csv")
     yield f"data        {courses.summary()}; three profiles of 50 courses each"
-    gp = fit(courses)
+    found = analyse(out / "courses.csv", out, overwrite=True, seed=seed)
+    gp, clusters = found.gp, found.clustering
     yield f"fit         length scale {gp.length_scale:.3g}, signal sd {gp.signal_sd:.3g}, noise sd {gp.noise_sd:.3g}"
-    found = similarity(courses, gp)
-    with atomic_path(out / "similarity.csv") as temporary:
-        found.to_frame().to_csv(temporary)
+    S = similarity(courses, gp)
+    write_table(S.to_frame(), out / "similarity.csv", index=True)
     same = profile[:, None] == profile
     off_diagonal = ~np.eye(len(courses), dtype=bool)
     yield (
-        f"similarity  median s within a profile {np.median(found.values[same & off_diagonal]):.2f}, "
-        f"between profiles {np.median(found.values[~same]):.2f}"
+        f"similarity  median s within a profile {np.median(S.values[same & off_diagonal]):.2f}, "
+        f"between profiles {np.median(S.values[~same]):.2f}"
     )
-    clusters = mixture(courses, gp)
-    written = write(out, clusters, gp, {"simulated": "profiles, asynchronous, noise 0.08", "seed": seed})
     sizes = ", ".join(map(str, clusters.sizes))
     yield f"clusters    {clusters.k} found, of sizes {sizes}; NMI with the profiles {nmi(clusters, profile):.2f}"
+    _draw(found, S, out / "similarity.png")
+    names = ["courses.csv", "similarity.csv", "similarity.png", *(path.name for path in found.files)]
+    yield f"results     {out}/: {', '.join(names)}"
+    yield f"report      open {out / 'report.html'} in a browser"
+
+
+def _draw(found: Analysis, S: Similarity, path: Path) -> None:
     axes = plot.panels(4)
+    courses, gp = found.courses, found.gp
     plot.courses(courses, ax=axes[0])
-    plot.heatmap(found, ax=axes[1], order=np.argsort(clusters.labels, kind="stable"))
+    plot.heatmap(S, ax=axes[1], order=np.argsort(found.clustering.labels, kind="stable"))
     plot.pair(courses, gp, "A01", "C01", ax=axes[2])
     plot.explanation(explain(courses, gp, "A01", "C01"), ax=axes[3])
-    plot.save(axes[0], out / "similarity.png")
-    yield f"results     {out}/: courses.csv, similarity.csv, similarity.png, {', '.join(written)}"
+    plot.save(axes[0], path)

@@ -1,0 +1,105 @@
+"""Analysis: courses, their model, their clusters and their neighbours, with the record of how they came about."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from timelike import keeping
+from timelike.clusters import Clustering
+from timelike.courses import TimeCourses
+from timelike.curve_clusters import CurveClustering
+from timelike.exceptions import InputError
+from timelike.gp import GP
+from timelike.neighborhoods import Neighbors, neighbors
+from timelike.records import Record
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MODEL, RECORD, CLUSTERING = "model.json", "run.json", "analysis.npz"
+"""The files from which an analysis is read again."""
+
+
+@dataclass(frozen=True, eq=False)
+class Analysis:
+    """The whole job on one set of courses, see :func:`timelike.analyse`.
+
+    Attributes
+    ----------
+    courses : TimeCourses
+        As they were analysed: selected and scaled.
+    gp : GP
+    clustering : Clustering
+    neighbors : Neighbors or None
+        The nearest courses of each course; None for a single course.
+    record : Record
+        What went in and what was chosen.
+    enrichment : DataFrame or None
+        Terms of an ontology that clusters are enriched for, where one was given.
+    files : tuple of Path
+        What was written, the report last.
+    """
+
+    courses: TimeCourses
+    gp: GP
+    clustering: Clustering
+    neighbors: Neighbors | None
+    record: Record
+    enrichment: pd.DataFrame | None = None
+    files: tuple[Path, ...] = field(default=())
+
+    def __repr__(self) -> str:
+        return f"Analysis: {self.courses.summary()}; {str(self.clustering).removeprefix('Clustering: ')}"
+
+    def _repr_html_(self) -> str:
+        return self.clustering._repr_html_()
+
+    def to_frame(self) -> pd.DataFrame:
+        """Table with a row for each course: its cluster, how surely, and its nearest course with s of the two."""
+        frame = self.clustering.to_frame()
+        if self.neighbors is None:
+            return frame
+        nearest = [self.courses.names[i] for i in self.neighbors.indices[:, 0]]
+        return frame.assign(neighbor=nearest, similarity=self.neighbors.scores[:, 0])
+
+    def predict(self, new_courses: TimeCourses) -> Clustering:
+        """The clusters of new courses, which are scaled as the analysed ones were; -1 for "none of these"."""
+        if not isinstance(self.clustering, CurveClustering):
+            raise InputError(
+                f"{self.clustering.method} cannot place new courses: its clusters have no curves. Use the method "
+                "mixture or evidence."
+            )
+        return self.clustering.predict(self.record.recipe.scaled(new_courses))
+
+    @classmethod
+    def load(cls, folder: str | PathLike[str]) -> Analysis:
+        """An analysis from the folder that :func:`timelike.analyse` wrote."""
+        place = Path(folder)
+        if not place.is_dir():
+            raise InputError(f"there is no folder {place}: give the one that 'timelike cluster' wrote.")
+        gp = GP.load(place / MODEL)
+        clustering, courses = keeping.load(place / CLUSTERING, gp)
+        record = Record.load(place / RECORD)
+        files = tuple(place / name for name in record.outputs)
+        return cls(courses, gp, clustering, nearest(courses, gp, record.recipe.neighbors), record, files=files)
+
+
+def nearest(courses: TimeCourses, gp: GP, count: int) -> Neighbors | None:
+    """The nearest courses of each, as many as there are up to `count`; None for a single course."""
+    return neighbors(courses, gp, min(count, len(courses) - 1)) if len(courses) > 1 else None
+
+
+def described(analysis: Analysis) -> dict[str, Any]:
+    """The choices of an analysis, as a report lists them."""
+    record = analysis.record
+    recipe = {name.replace("_", " "): value for name, value in vars(record.recipe).items() if name != "scale"}
+    source = {"file": record.source.path, "SHA-256": record.source.sha256, "read": "; ".join(record.source.understood)}
+    known = {name: value for name, value in (source | recipe).items() if value not in (None, "")}
+    return known | {"scaling": SCALED[record.recipe.scale], "versions": record.versions}
+
+
+SCALED = {"none": "none", "center": "centred", "standardize": "standardised"}
+"""How courses were scaled, in the words of a methods paragraph."""

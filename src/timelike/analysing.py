@@ -1,0 +1,180 @@
+"""analyse: from a file of courses to clusters, neighbours, figures and a report, in one call."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from timelike import grouping
+from timelike.analyses import Analysis, nearest
+from timelike.clusters import Clustering
+from timelike.courses import TimeCourses
+from timelike.datasets import NAMED
+from timelike.enriching import enrichment
+from timelike.exceptions import DataWarning, FitWarning, InputError
+from timelike.fitting import fit
+from timelike.gp import GP
+from timelike.reading import understand
+from timelike.recipes import Recipe
+from timelike.records import Record, Source, checksum
+from timelike.writing import write
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from timelike.ontology import Ontology
+
+Say = Callable[[str], object]
+
+
+def analyse(
+    data: str | PathLike[str] | TimeCourses | pd.DataFrame,
+    out: str | PathLike[str] | None = None,
+    *,
+    model: GP | str | PathLike[str] | None = None,
+    ontology: Ontology | None = None,
+    reading: dict[str, Any] | None = None,
+    overwrite: bool = False,
+    say: Say | None = None,
+    **choices: Any,
+) -> Analysis:
+    """The whole job: read, select, scale, fit, group, find neighbours, and write tables, figures and a report.
+
+    Parameters
+    ----------
+    data
+        A file or table for :func:`timelike.read`, courses, or the name of a data set ("reprogramming").
+    out
+        Folder for the results; nothing is written without one.
+    model
+        Use this model, or model file, instead of fitting one.
+    ontology
+        Also look for terms that clusters are enriched for.
+    reading
+        Options of :func:`timelike.read`.
+    overwrite
+        Write into a folder that has files already.
+    say
+        Called with a line about each step.
+    **choices
+        ``most_variable``, ``scale``, ``kernel``, ``method``, ``k``, ``neighbors``, ``seed``: see
+        :class:`timelike.recipes.Recipe`. By default nothing is left out or scaled.
+
+    Examples
+    --------
+    >>> import timelike as tl
+    >>> courses, _ = tl.simulate.profiles(per_group=20, seed=1)
+    >>> found = tl.analyse(courses)
+    >>> found
+    Analysis: 60 courses, 15 times (0 to 1); 60 courses in 3 clusters (23, 17, 20), mixture
+    >>> list(found.to_frame().columns)
+    ['name', 'cluster', 'probability', 'nearest', 'neighbor', 'similarity']
+    """
+    recipe = Recipe.of(choices)
+    folder = None if out is None else may_fill(Path(out), overwrite)
+    tell: Say = say or (lambda _: None)
+    with remembered() as notes:
+        given, source, doubts = _source(data, reading or {})
+        for line in source.understood:
+            tell(line)
+        if say is None:  # nobody heard it
+            _warn(doubts)
+        courses = recipe.prepared(given)
+        gp = modelled(courses, model, recipe.kernel, tell)
+        clustering = _grouped(courses, gp, recipe, tell)
+        tell("finding the nearest courses of each")
+        near = nearest(courses, gp, recipe.neighbors)
+        terms = None if ontology is None else enrichment(clustering.labels, list(clustering.names), ontology)
+        record = Record(source, recipe, None if model is None or isinstance(model, GP) else checksum(model))
+        analysis = Analysis(courses, gp, clustering, near, record, terms)
+        if folder is not None:
+            tell("writing tables, figures and the report")
+            record = replace(record, notes=tuple(dict.fromkeys([*doubts, *notes()])))
+            analysis = write(replace(analysis, record=record), folder)
+    return analysis
+
+
+def may_fill(out: Path, overwrite: bool) -> Path:
+    """The folder, once it is clear that nothing in it is lost."""
+    if out.exists() and not out.is_dir():
+        raise InputError(f"{out} is a file: give a folder for the results.")
+    if out.exists() and any(out.iterdir()) and not overwrite:
+        raise InputError(f"{out} is not empty. Choose another folder, or say that it may be overwritten (--force).")
+    return out
+
+
+def modelled(courses: TimeCourses, model: GP | str | PathLike[str] | None, kernel: str, tell: Say) -> GP:
+    """The model that is given, by itself or as a file, or one fitted to the courses."""
+    if model is None:
+        gp = fit(courses, kernel)
+        scale = f"length scale {gp.length_scale:.4g}, " if isinstance(gp.length_scale, float) else ""
+        sds = f"signal sd {gp.signal_sd:.4g}, noise sd {gp.noise_sd:.4g}"
+        tell(f"fitted: {scale}{sds}, log likelihood {gp.log_likelihood:.2f}")
+        return gp
+    gp = model if isinstance(model, GP) else GP.load(model)
+    _doubt(courses, gp)
+    return gp
+
+
+def _doubt(courses: TimeCourses, gp: GP) -> None:
+    """Warn where values are far from what the model expects."""
+    size = (gp.signal_sd**2 + gp.noise_sd**2) ** 0.5
+    middle, width = courses.values.mean(), courses.values.std()
+    if abs(middle - gp.mean) > 5 * size or width > 5 * size:
+        warnings.warn(
+            f"the model expects values around {gp.mean:.3g} +- {size:.3g}, these are around {middle:.3g} +- "
+            f"{width:.3g}. Was it fitted with another scale?",
+            DataWarning,
+            stacklevel=3,
+        )
+
+
+def _grouped(courses: TimeCourses, gp: GP, recipe: Recipe, tell: Say) -> Clustering:
+    clustering = grouping.group(courses, gp, recipe.method, recipe.k, recipe.seed)
+    tell(str(clustering))
+    return clustering
+
+
+def _warn(notes: tuple[str, ...]) -> None:
+    for note in notes:
+        warnings.warn(note, DataWarning, stacklevel=3)
+
+
+def _source(data: Any, reading: dict[str, Any]) -> tuple[TimeCourses, Source, tuple[str, ...]]:
+    """The courses, where they are from, and what is doubtful about reading them."""
+    if isinstance(data, TimeCourses):
+        if reading:
+            raise InputError(f"reading options ({', '.join(reading)}) are for files, not for TimeCourses.")
+        return data, Source(understood=(data.summary(),)), ()
+    if isinstance(data, (str, PathLike)) and str(data) in NAMED and not Path(data).exists():
+        return *_named(str(data), reading), ()
+    found = understand(data, **reading)
+    path = Path(data) if isinstance(data, (str, PathLike)) else None
+    known = {} if path is None else {"path": str(path), "sha256": checksum(path)}
+    options = {name: value for name, value in reading.items() if value is not None}
+    source = Source(**known, reading=options, understood=tuple(found.lines()), time_unit=found.time_unit)
+    return found.courses, source, found.notes
+
+
+def _named(name: str, reading: dict[str, Any]) -> tuple[TimeCourses, Source]:
+    """A data set that timelike fetches."""
+    if reading:
+        raise InputError(f"reading options ({', '.join(reading)}) are for files, not for the data set {name}.")
+    known = NAMED[name]
+    courses = known.load()
+    return courses, Source(path=name, understood=(courses.summary(),), time_unit=known.time_unit)
+
+
+@contextmanager
+def remembered() -> Iterator[Callable[[], list[str]]]:
+    """Warnings about data and fit inside the block are shown as always; the function that comes out lists them."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield lambda: [str(w.message) for w in caught if issubclass(w.category, (DataWarning, FitWarning))]
+    for warning in caught:
+        warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)

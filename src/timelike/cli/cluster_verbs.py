@@ -1,0 +1,178 @@
+"""Verbs about clusters: cluster, repeat, report, predict, bhi."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from timelike.cli.options import (
+    FILE,
+    FOLDER,
+    course_options,
+    force_option,
+    may_write,
+    model_options,
+    reading_options,
+    split_reading,
+    understood,
+)
+from timelike.cli.telling import quiet_option, say
+from timelike.exceptions import InputError
+
+if TYPE_CHECKING:
+    from timelike.analyses import Analysis
+    from timelike.ontology import Ontology
+
+
+METHODS = "mixture, evidence, spectral, sparse-spectral, leiden, average, complete."
+
+
+class _Number(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # generic only in newer releases
+    """A number of clusters, or "auto"."""
+
+    name = "N|auto"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        """The number, or None where it is to be chosen."""
+        if value in (None, "auto"):
+            return None
+        return click.INT.convert(value, param, ctx)
+
+
+@click.command()
+@course_options
+@model_options
+@click.option("--out", type=FOLDER, required=True, help="Folder for the results.")
+@click.option("--method", default="mixture", show_default=True, help=METHODS)
+@click.option("-k", type=_Number(), default="auto", show_default=True, help="Number of clusters.")
+@click.option("--neighbors", type=int, default=10, show_default=True, help="Nearest courses listed for each course.")
+@click.option("--obo", type=FILE, help="An ontology (OBO), to look for terms that clusters are enriched for.")
+@click.option("--gaf", type=FILE, help="Its annotations (GAF 2, gene-term table or GMT).")
+@click.option("--seed", type=int, default=0, show_default=True, help="Same seed, same result.")
+@force_option("what is in the folder")
+def cluster(
+    file: Path, out: Path, force: bool, model: Path | None, obo: Path | None, gaf: Path | None, **options: Any
+) -> None:
+    """Group the courses of FILE: tables, figures and a report that opens in any browser.
+
+    The number of clusters is chosen unless -k gives it. FILE is a table of courses, or the name of a data set that
+    timelike fetches (reprogramming).
+    """
+    from timelike.analysing import analyse
+
+    reading, choices = split_reading(options)
+    ontology = _ontology(obo, gaf)
+    _tell(analyse(file, out, model=model, ontology=ontology, reading=reading, overwrite=force, say=say, **choices))
+
+
+def _ontology(obo: Path | None, gaf: Path | None) -> Ontology | None:
+    from timelike.ontology import read
+
+    if (obo is None) != (gaf is None):
+        raise InputError("an ontology needs both files: --obo (its terms) and --gaf (which gene has which).")
+    return None if obo is None or gaf is None else read(obo, gaf)
+
+
+def _tell(analysis: Analysis) -> None:
+    click.echo(str(analysis.clustering))
+    folder = analysis.files[0].parent
+    say(f"wrote {', '.join(path.name for path in analysis.files)} into {folder}")
+    pages = [path for path in analysis.files if path.suffix == ".html"]
+    if pages:
+        say(f"open {pages[0]} in a browser")
+
+
+@click.command()
+@quiet_option
+@click.argument("record", type=FILE)
+@click.option("--file", type=FILE, help="The input, where it is no longer where it was.")
+@click.option("--out", type=FOLDER, required=True, help="Folder for the results.")
+@force_option("what is in the folder")
+def repeat(record: Path, file: Path | None, out: Path, force: bool) -> None:
+    """Do a run again from its RECORD (run.json), and say whether the result is the same to the bit."""
+    from timelike.repeating import differences, repeat_run
+
+    analysis = repeat_run(record, out, file=file, overwrite=force, say=say)
+    changed = differences(record, analysis)
+    click.echo("the result is the same to the bit" if not changed else f"different: {', '.join(changed)}")
+    if changed:
+        raise SystemExit(1)
+
+
+@click.command()
+@quiet_option
+@click.argument("folder", type=FOLDER)
+@click.option("--out", type=FILE, help="Where to write the page (default: report.html in FOLDER).")
+@force_option("the page")
+def report(folder: Path, out: Path | None, force: bool) -> None:
+    """Write the report of a FOLDER that 'timelike cluster' made, once more."""
+    from timelike.analyses import Analysis
+    from timelike.writing import page
+
+    target = out or folder / "report.html"
+    may_write(target, force)
+    page(Analysis.load(folder), target)
+    say(f"open {target} in a browser")
+
+
+@click.command()
+@click.argument("folder", type=FOLDER)
+@reading_options
+@click.option("--out", type=FILE, default="predicted.csv", show_default=True, help="Table: .csv or .tsv.")
+@force_option("the output")
+def predict(folder: Path, file: Path, out: Path, force: bool, **reading: Any) -> None:
+    """Place the courses of FILE into the clusters of a FOLDER that 'timelike cluster' made; -1: none of these.
+
+    Nothing is fitted again. New courses are scaled as the clustered ones were; their times may be others.
+    """
+    from timelike.analyses import Analysis
+    from timelike.exporting import write_table
+
+    may_write(out, force)
+    analysis = Analysis.load(folder)
+    found = analysis.predict(understood(file, split_reading(reading)[0]).courses)
+    write_table(found.to_frame(), out)
+    click.echo(str(found))
+    say(f"wrote {out}")
+
+
+@click.command()
+@quiet_option
+@click.argument("file", type=FILE)
+@click.option("--obo", type=FILE, required=True, help="The ontology (OBO, plain or .gz).")
+@click.option("--gaf", type=FILE, required=True, help="Annotations (GAF 2, gene-term table or GMT, plain or .gz).")
+@click.option(
+    "--aspect", type=click.Choice(["P", "F", "C"]), default="P", show_default=True, help="Part of the ontology."
+)
+@click.option("--drop", multiple=True, default=("IEA",), show_default=True, help="Evidence codes that do not count.")
+@click.option(
+    "--weights",
+    type=click.Choice(["cluster", "size"]),
+    default="cluster",
+    show_default=True,
+    help="Every cluster counts the same, or by its size.",
+)
+@click.option("--permutations", type=int, default=1000, show_default=True, help="Random relabellings behind z and p.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Same seed, same relabellings.")
+@click.option("--enrichment", type=FILE, help="Also write the terms that each cluster is enriched for (.csv).")
+@force_option("the table of terms")
+def bhi(
+    file: Path,
+    enrichment: Path | None,
+    force: bool,
+    obo: Path,
+    gaf: Path,
+    aspect: str,
+    drop: tuple[str, ...],
+    **how: Any,
+) -> None:
+    """Biological homogeneity of the clusters in FILE, a table with columns name and cluster (-1: in none)."""
+    from timelike.annotating import run
+    from timelike.ontology import read
+
+    if enrichment is not None:
+        may_write(enrichment, force)
+    for line in run(file, enrichment, read(obo, gaf, aspect, drop), **how):
+        click.echo(line)

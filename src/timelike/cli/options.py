@@ -1,0 +1,145 @@
+"""Options that several verbs share, and what becomes of them: courses, a model, places to write to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from timelike.cli.telling import Verb, quiet_option, say
+from timelike.exceptions import InputError
+
+if TYPE_CHECKING:
+    from timelike.courses import TimeCourses
+    from timelike.gp import GP
+    from timelike.reading import Understood
+
+FILE = click.Path(dir_okay=False, path_type=Path)
+FOLDER = click.Path(file_okay=False, path_type=Path)
+
+
+class _Numbers(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # generic only in newer releases
+    """Numbers with commas between them."""
+
+    name = "NUMBERS"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> list[float]:
+        """The numbers, as floats."""
+        try:
+            return [float(part) for part in str(value).split(",")]
+        except ValueError:
+            return self.fail(f"{value!r}: expected numbers with commas between them, as 0,5,10.", param, ctx)
+
+
+NUMBERS = _Numbers()
+KERNELS = "se, matern12, matern32, matern52, periodic, linear."
+
+READING: dict[str, dict[str, Any]] = {
+    "course": {"help": "Column with the courses' names, where it is not evident."},
+    "time": {"help": "Column with the times, where it is not evident (of a tidy table, sample sheet, or obs)."},
+    "value": {"help": "Column with the values, where it is not evident (tidy table)."},
+    "error": {"help": "Column with the standard error of each value (tidy table)."},
+    "samples": {"type": FILE, "help": "Sample sheet: a table with the time (and condition) of each column."},
+    "condition": {"help": "Use this condition only."},
+    "replicate": {"help": "AnnData of single cells: column of obs that tells samples; their cells are averaged."},
+    "header": {"help": "Form of the headers: '{time}h_{replicate}'; also {condition}, {any}."},
+    "times": {"type": NUMBERS, "help": "Real times, as 0,5,10, where headers only number them."},
+    "orient": {"type": click.Choice(["rows", "columns"]), "help": "Is a row or a column a course?"},
+    "dates": {"type": click.Choice(["own", "common"]), "help": "Dates as days since each course's first, or of all."},
+    "duplicates": {"type": click.Choice(["number"]), "help": "Number names that are empty or stand twice."},
+    "decimal": {"type": click.Choice([".", ","]), "help": "Decimal mark."},
+    "sheet": {"help": "Sheet of an Excel workbook."},
+    "layer": {"help": "Layer of an AnnData file (default: X)."},
+}
+"""Options of :func:`timelike.read`, by name."""
+CHOOSING: dict[str, dict[str, Any]] = {
+    "scale": {
+        "type": click.Choice(["none", "center", "standardize"]),
+        "default": "none",
+        "show_default": True,
+        "help": "What is compared: values as they are; minus each course's mean; also divided by its sd.",
+    },
+    "most_variable": {"type": int, "metavar": "N", "help": "Keep only the N courses that vary most."},
+}
+
+
+def reading_options(command: Verb) -> Verb:
+    """The file, and how to read it."""
+    for name, how in reversed(READING.items()):
+        command = click.option(f"--{name.replace('_', '-')}", name, **how)(command)
+    return click.argument("file", type=FILE)(quiet_option(command))
+
+
+def course_options(command: Verb) -> Verb:
+    """The file, how to read it, and what to compare; every verb that takes courses has them."""
+    for name, how in reversed(CHOOSING.items()):
+        command = click.option(f"--{name.replace('_', '-')}", name, **how)(command)
+    return reading_options(command)
+
+
+def model_options(command: Verb) -> Verb:
+    """The model: read from a file, or fitted."""
+    given = click.option("--model", type=FILE, help="Use this model (from 'timelike fit') instead of fitting one.")
+    return given(click.option("--kernel", default="se", show_default=True, help=KERNELS)(command))
+
+
+def force_option(what: str) -> Callable[[Verb], Verb]:
+    """Leave to overwrite something."""
+    return click.option("--force", is_flag=True, help=f"Overwrite {what}.")
+
+
+def threads_option(command: Verb) -> Verb:
+    """How many threads work."""
+    return click.option("--threads", type=int, help="Number of threads (default: all).")(command)
+
+
+# -- what becomes of them ----------------------------------------------------------------------------------------
+
+
+def split_reading(options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The options of a verb: those for reading the file that were given, and the others."""
+    reading = {name: options[name] for name in READING if options.get(name) is not None}
+    reading |= {name: str(path) for name, path in reading.items() if isinstance(path, Path)}  # a record is JSON
+    return reading, {name: value for name, value in options.items() if name not in READING}
+
+
+def courses_of(file: Path, **options: Any) -> TimeCourses:
+    """The courses of a file, chosen and scaled as asked, with a word about what was understood."""
+    from timelike.recipes import Recipe
+
+    reading, choices = split_reading(options)
+    found = understood(file, reading)
+    return Recipe.of(choices).prepared(found.courses)
+
+
+def understood(file: Path, reading: dict[str, Any]) -> Understood:
+    """What a file holds, said aloud."""
+    from timelike.reading import understand
+
+    found = understand(file, **reading)
+    for line in found.lines():
+        say(line)
+    return found
+
+
+def model_of(courses: TimeCourses, model: Path | None, kernel: str) -> GP:
+    """The model in a file, or one fitted to the courses."""
+    from timelike.analysing import modelled
+
+    return modelled(courses, model, kernel, say)
+
+
+def may_write(out: Path, force: bool) -> None:
+    """Raise if a file would be lost, or has no folder to go into."""
+    if out.exists() and not force:
+        raise InputError(f"{out} exists. Choose another --out, or add --force.")
+    if not out.parent.is_dir():
+        raise InputError(f"there is no folder {out.parent} to write into.")
+
+
+def one_of(out: Path, endings: tuple[str, ...]) -> None:
+    """Raise if a file's name does not end as expected."""
+    if out.suffix not in endings:
+        raise InputError(f"{out}: expected a name that ends in {', '.join(endings)}.")

@@ -1,0 +1,178 @@
+"""Verbs about courses and pairs of them: fit, similarity, neighbors, explain."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from timelike.cli.options import (
+    FILE,
+    KERNELS,
+    course_options,
+    courses_of,
+    force_option,
+    may_write,
+    model_of,
+    model_options,
+    one_of,
+    threads_option,
+)
+from timelike.cli.telling import say
+from timelike.exceptions import InputError, MissingExtraError
+from timelike.exporting import write_table
+
+if TYPE_CHECKING:
+    from timelike.courses import TimeCourses
+    from timelike.explanation import Explanation
+    from timelike.gp import GP
+
+ANY = click.Path(path_type=Path)
+ON_DISK = (".npy", ".zarr")
+MATRICES = (".csv", ".tsv", *ON_DISK)
+
+
+@click.command()
+@course_options
+@click.option("--kernel", default="se", show_default=True, help=KERNELS)
+@click.option("--out", type=FILE, default="model.json", show_default=True, help="Where to write the model.")
+@force_option("the output")
+def fit(out: Path, force: bool, kernel: str, file: Path, **reading: Any) -> None:
+    """Fit one Gaussian process to all courses of FILE and save it as JSON."""
+    may_write(out, force)
+    model_of(courses_of(file, **reading), None, kernel).save(out)
+    say(f"wrote {out}")
+
+
+@click.command()
+@course_options
+@model_options
+@click.option(
+    "--out", type=ANY, default="similarity.csv", show_default=True, help=f"What to write: {', '.join(MATRICES)}."
+)
+@click.option("--resume", is_flag=True, help="Go on with a run that was stopped (.npy, .zarr).")
+@click.option("--dask", metavar="ADDRESS", help="Let the workers of this Dask scheduler compute.")
+@threads_option
+@force_option("the output")
+def similarity(
+    out: Path, force: bool, dask: str | None, model: Path | None, kernel: str, file: Path, **options: Any
+) -> None:
+    """Write the similarity of every pair of courses of FILE.
+
+    A .npy or .zarr file is written tile by tile and may be larger than memory; a run that was stopped, for
+    whatever reason, goes on with --resume.
+    """
+    from timelike.similarities import similarity as all_pairs
+
+    resume, threads = (options.pop(name) for name in ("resume", "threads"))
+    one_of(out, MATRICES)
+    _make_way(out, force=force, resume=resume)
+    courses = courses_of(file, **options)
+    gp = model_of(courses, model, kernel)
+    with _client(dask) as client:
+        if out.suffix in ON_DISK:
+            all_pairs(courses, gp, threads=threads, out=out, resume=resume, client=client)
+        else:
+            write_table(all_pairs(courses, gp, threads=threads, client=client).to_frame(), out, index=True)
+    say(f"wrote {out}: {len(courses):,} x {len(courses):,} log likelihood ratios")
+
+
+def _make_way(out: Path, *, force: bool, resume: bool) -> None:
+    """See that nothing is lost, and that nothing is in the way."""
+    if resume and out.suffix not in ON_DISK:
+        raise InputError(f"only {' and '.join(ON_DISK)} can be resumed: choose such an --out.")
+    if not resume:
+        may_write(out, force)
+    if force and out.suffix in ON_DISK:
+        from timelike.on_disk import discard
+
+        discard(out)
+
+
+@contextmanager
+def _client(address: str | None) -> Iterator[Any]:
+    """A client of a Dask scheduler, or None."""
+    if address is None:
+        yield None
+        return
+    try:
+        from distributed import Client
+    except ImportError:
+        raise MissingExtraError("--dask needs Dask: pip install 'timelike[dask]'.") from None
+    try:
+        client: Any = Client(address, timeout=10)
+    except (OSError, ValueError) as problem:
+        raise InputError(f"there is no Dask scheduler at {address}: {problem}.") from None
+    with client:
+        yield client
+
+
+@click.command()
+@course_options
+@model_options
+@click.option("-k", type=int, default=10, show_default=True, help="Nearest courses of each course.")
+@click.option("--to", type=FILE, help="Find the nearest among the courses of this file instead.")
+@click.option("--approximate", is_flag=True, help="Faster for many millions; the result says how complete it is.")
+@click.option("--out", type=FILE, default="neighbors.csv", show_default=True, help="Table: .csv or .tsv.")
+@threads_option
+@force_option("the output")
+def neighbors(
+    out: Path, force: bool, k: int, to: Path | None, model: Path | None, kernel: str, file: Path, **options: Any
+) -> None:
+    """Find the K courses of FILE that are most like each course, without computing all pairs."""
+    from timelike.neighborhoods import neighbors as nearest
+
+    may_write(out, force)
+    one_of(out, (".csv", ".tsv"))
+    how = {name: options.pop(name) for name in ("approximate", "threads")}
+    courses = courses_of(file, **options)
+    others = None if to is None else courses_of(to, **options)
+    found = nearest(courses, model_of(courses, model, kernel), k, others=others, **how)
+    write_table(found.to_frame(), out)
+    say(f"wrote {out}: {found}")
+
+
+@click.command()
+@course_options
+@model_options
+@click.argument("first")
+@click.argument("second")
+@click.option("--figure", type=FILE, help="Also draw the pair and the contributions (.png, .svg, .pdf).")
+@force_option("the figure")
+def explain(
+    first: str,
+    second: str,
+    figure: Path | None,
+    force: bool,
+    model: Path | None,
+    kernel: str,
+    file: Path,
+    **reading: Any,
+) -> None:
+    """Say where along time the similarity of FIRST and SECOND in FILE comes from."""
+    from timelike.explanation import explain as explain_pair
+
+    if figure is not None:
+        may_write(figure, force)
+    courses = courses_of(file, **reading)
+    gp = model_of(courses, model, kernel)
+    why = explain_pair(courses, gp, first, second)
+    click.echo(why.to_frame().to_string(index=False, float_format=lambda x: f"{x:.4g}"))
+    better = "one curve explains both better" if why.similarity > 0 else "two curves explain them better"
+    click.echo(f"s = {why.similarity:.4f}: {better}")
+    if figure is not None:
+        _draw(courses, gp, why, figure)
+        say(f"wrote {figure}")
+
+
+def _draw(courses: TimeCourses, gp: GP, why: Explanation, figure: Path) -> None:
+    from timelike import plot
+
+    axes = plot.panels(2)
+    first, second = why.pair.names
+    plot.pair(courses, gp, first, second, axes[0])
+    plot.explanation(why, axes[1])
+    plot.save(axes[0], figure)

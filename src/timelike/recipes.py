@@ -1,0 +1,86 @@
+"""What is done to a file of courses before and while they are grouped: every choice, with its name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from timelike import grouping
+from timelike.courses import TimeCourses
+from timelike.exceptions import InputError
+
+SCALES: dict[str, Callable[[TimeCourses], TimeCourses]] = {
+    "none": lambda courses: courses,
+    "center": TimeCourses.centered,
+    "standardize": TimeCourses.standardized,
+}
+"""What is compared: values as they are; minus each course's mean; also divided by its standard deviation."""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """The choices of an analysis; none of them is made silently.
+
+    Attributes
+    ----------
+    most_variable : int or None
+        Keep only so many courses, those whose values vary most.
+    scale : str
+        One of :data:`SCALES`.
+    kernel : str
+        Kernel of the Gaussian process, see :func:`timelike.fit`.
+    method, k
+        How courses are grouped, and into how many clusters; None: the number is chosen.
+    neighbors : int
+        Nearest courses that are found for each course.
+    seed : int
+        For every random choice.
+
+    Examples
+    --------
+    >>> Recipe(scale="standardize", k=5).method
+    'mixture'
+    """
+
+    most_variable: int | None = None
+    scale: str = "none"
+    kernel: str = "se"
+    method: str = "mixture"
+    k: int | None = None
+    neighbors: int = 10
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.scale not in SCALES:
+            raise InputError(f"there is no scale {self.scale!r}: choose from {', '.join(SCALES)}.")
+        grouping.check(self.method, self.k)
+        for name, least in (("most_variable", 1), ("k", 1), ("neighbors", 1), ("seed", 0)):
+            _check_whole(name, getattr(self, name), least)
+
+    @classmethod
+    def of(cls, choices: dict[str, Any]) -> Recipe:
+        """A recipe from named choices, or an error about a name that is none."""
+        known = [field.name for field in fields(cls)]
+        unknown = [name for name in choices if name not in known]
+        if unknown:
+            raise InputError(f"there is no choice {unknown[0]!r}: expected {', '.join(known)}.")
+        return cls(**choices)
+
+    def prepared(self, courses: TimeCourses) -> TimeCourses:
+        """The courses that are analysed: selected and scaled."""
+        chosen = courses if self.most_variable is None else courses.most_variable(self.most_variable)
+        return self.scaled(chosen)
+
+    def scaled(self, courses: TimeCourses) -> TimeCourses:
+        """The courses, scaled but not selected."""
+        return SCALES[self.scale](courses)
+
+
+def _check_whole(name: str, value: Any, least: int) -> None:
+    if value is None and name in ("most_variable", "k"):
+        return
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
+        raise InputError(f"{name} is {value!r}: expected a whole number, at least {least}.")

@@ -1,0 +1,66 @@
+"""A run done again from its record, and whether it came out the same."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+from timelike.analyses import MODEL, Analysis
+from timelike.analysing import Say, analyse
+from timelike.datasets import NAMED
+from timelike.exceptions import DataWarning, InputError
+from timelike.records import Record, checksum, versions
+
+COMPARED = (".csv", ".json", ".npz")
+"""Figures and pages carry versions of other programs; tables, model and clustering must be the same."""
+
+
+def repeat_run(
+    record: Path, out: Path, *, file: Path | None = None, overwrite: bool = False, say: Say | None = None
+) -> Analysis:
+    """The analysis of a record once more, from the same input with the same choices.
+
+    Parameters
+    ----------
+    record
+        A ``run.json``; a model that had been given is taken from the ``model.json`` beside it.
+    out
+        Folder for the results.
+    file
+        The input, where it is no longer where it was.
+    overwrite, say
+        As for :func:`timelike.analyse`.
+    """
+    told = Record.load(record)
+    data = _input(told, file, record)
+    _compare_versions(told)
+    model = None if told.model_sha256 is None else record.parent / MODEL
+    how: dict[str, Any] = vars(told.recipe)
+    return analyse(data, out, model=model, reading=told.source.reading, overwrite=overwrite, say=say, **how)
+
+
+def differences(record: Path, again: Analysis) -> list[str]:
+    """Files of a run whose content is not what its record says."""
+    told, found = Record.load(record).outputs, again.record.outputs
+    return [name for name in told if name.endswith(COMPARED) and told[name] != found.get(name)]
+
+
+def _input(told: Record, file: Path | None, record: Path) -> Path:
+    if file is None and told.source.path is None:
+        raise InputError(f"{record} does not name its input: the courses came from Python. Give the file (--file).")
+    data = file or Path(str(told.source.path))
+    if str(data) in NAMED and told.source.sha256 is None:
+        return data
+    if not data.is_file():
+        raise InputError(f"the input {data} is no longer there. Say where it is (--file).")
+    if told.source.sha256 is not None and checksum(data) != told.source.sha256:
+        raise InputError(f"{data} is not the file of that run: its SHA-256 is not {told.source.sha256[:12]}...")
+    return data
+
+
+def _compare_versions(told: Record) -> None:
+    now = versions()
+    other = [f"{name} {old} (now {now.get(name)})" for name, old in told.versions.items() if now.get(name) != old]
+    if other:
+        warnings.warn(f"the run was made with other versions: {', '.join(other)}.", DataWarning, stacklevel=3)

@@ -1,0 +1,112 @@
+"""What an analysis leaves in a folder: tables, figures, the model, the record, and the report."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from timelike import keeping, plot
+from timelike.analyses import CLUSTERING, MODEL, RECORD, Analysis, described
+from timelike.curve_clusters import CurveClustering
+from timelike.exceptions import DataWarning, MissingExtraError
+from timelike.exporting import write_table
+from timelike.records import checksum
+from timelike.reporting import report
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+REPORT_UP_TO = 50_000
+"""Courses that a report can hold; a page for more would be slow to open and too large to send."""
+CURVE_TIMES = 101
+
+
+def write(analysis: Analysis, out: Path) -> Analysis:
+    """Write all files of an analysis into the folder `out`; the analysis, knowing its files."""
+    out.mkdir(parents=True, exist_ok=True)
+    analysis.gp.save(out / MODEL)
+    keeping.save(out / CLUSTERING, analysis.clustering, analysis.courses)
+    names = [MODEL, CLUSTERING, *_tables(analysis, out), *_figures(analysis, out), *write_report(analysis, out)]
+    record = replace(analysis.record, outputs={name: checksum(out / name) for name in names})
+    record.save(out / RECORD)
+    return replace(analysis, record=record, files=tuple(out / name for name in [RECORD, *names]))
+
+
+def write_report(analysis: Analysis, out: Path) -> list[str]:
+    """Write the report, or say why not; the names of the files."""
+    if len(analysis.courses) > REPORT_UP_TO:
+        warnings.warn(
+            f"no report: a page holds {REPORT_UP_TO:,} courses, these are {len(analysis.courses):,}. The tables have "
+            "them all; select courses (most_variable) for a report.",
+            DataWarning,
+            stacklevel=2,
+        )
+        return []
+    page(analysis, out / "report.html")
+    return ["report.html"]
+
+
+def page(analysis: Analysis, path: Path) -> None:
+    """Write the report of an analysis."""
+    source = analysis.record.source
+    report(
+        path,
+        analysis.courses,
+        analysis.gp,
+        analysis.clustering,
+        neighbors=analysis.neighbors,
+        title=Path(source.path).name if source.path else None,
+        time_unit=source.time_unit,
+        enrichment=analysis.enrichment,
+        notes=analysis.record.notes,
+        run=described(analysis),
+    )
+
+
+def _tables(analysis: Analysis, out: Path) -> Iterator[str]:
+    tables = {"clusters.csv": analysis.to_frame()}
+    if analysis.neighbors is not None:
+        tables["neighbors.csv"] = analysis.neighbors.to_frame()
+    if isinstance(analysis.clustering, CurveClustering):
+        tables |= {"curves.csv": _curves(analysis.clustering), "outliers.csv": analysis.clustering.outliers()}
+        if analysis.clustering.path:
+            tables["numbers.csv"] = analysis.clustering.path_frame()
+    if analysis.enrichment is not None:
+        tables["enrichment.csv"] = analysis.enrichment
+    for name, table in tables.items():
+        write_table(table, out / name)
+        yield name
+
+
+def _curves(clustering: CurveClustering) -> pd.DataFrame:
+    """Tidy table of the clusters' curves: cluster, time, mean and sd."""
+    import pandas as pd
+
+    times = clustering.courses.designs.points
+    at = np.linspace(times.min(), times.max(), CURVE_TIMES)
+    curves = [clustering.curve(k, at) for k in range(clustering.k)]
+    columns = {"mean": np.concatenate([c.mean for c in curves]), "sd": np.concatenate([c.sd for c in curves])}
+    cluster = np.repeat(np.arange(clustering.k), len(at))
+    return pd.DataFrame({"cluster": cluster, "time": np.tile(at, clustering.k)} | columns)
+
+
+def _figures(analysis: Analysis, out: Path) -> list[str]:
+    """Draw the clusters, or say why not: tables must not be lost for want of a picture."""
+    clustering, unit = analysis.clustering, analysis.record.source.time_unit
+    courses, gp = (None, None) if isinstance(clustering, CurveClustering) else (analysis.courses, analysis.gp)
+    try:
+        panels = plot.panels(len(set(clustering.labels)), columns=3, width=7)
+    except MissingExtraError as problem:
+        warnings.warn(str(problem), DataWarning, stacklevel=2)
+        return []
+    time = f"time ({unit})" if unit else "time"
+    first = plot.cluster_panels(clustering, panels, courses=courses, gp=gp, time=time)[0]
+    names = ["clusters.png", "clusters.svg", "clusters.pdf"]
+    for name in names:
+        plot.save(first, out / name)
+    return names

@@ -1,0 +1,256 @@
+"""The whole job: what it computes, what it leaves, and that it can be repeated to the bit."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+import timelike as tl
+from timelike.analyses import Analysis
+from timelike.cli import main
+from timelike.records import checksum
+
+TABLES = {"clusters.csv", "neighbors.csv", "curves.csv", "outliers.csv", "numbers.csv"}
+FILES = TABLES | {
+    "model.json",
+    "analysis.npz",
+    "run.json",
+    "report.html",
+    "clusters.png",
+    "clusters.svg",
+    "clusters.pdf",
+}
+
+
+def run(*arguments):
+    return CliRunner().invoke(main, [str(a) for a in arguments])
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    """30 courses as a wide table, some values missing."""
+    courses, _ = tl.simulate.profiles(per_group=10, noise=0.05, seed=4)
+    times, values = courses.to_matrix()
+    values[3, 5] = values[7, 2] = np.nan
+    path = tmp_path_factory.mktemp("input") / "genes.csv"
+    columns = [f"{time:.3g}h" for time in 10 * times]
+    pd.DataFrame(values, index=pd.Index(courses.names, name="gene"), columns=columns).to_csv(path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def done(table, tmp_path_factory):
+    out = tmp_path_factory.mktemp("runs") / "first"
+    return tl.analyse(table, out), out
+
+
+def test_it_is_the_sum_of_its_steps(table, done):
+    analysis, _ = done
+    courses = tl.read(table)
+    gp = tl.fit(courses)
+    assert analysis.gp.log_likelihood == gp.log_likelihood
+    np.testing.assert_array_equal(analysis.clustering.labels, tl.mixture(courses, gp).labels)
+    np.testing.assert_array_equal(analysis.neighbors.scores, tl.neighbors(courses, gp, 10).scores)
+
+
+def test_it_leaves_tables_figures_model_record_and_report(done):
+    analysis, out = done
+    assert {p.name for p in out.iterdir()} == FILES == {p.name for p in analysis.files}
+    assert {name: checksum(out / name) for name in FILES - {"run.json"}} == analysis.record.outputs
+    clusters = pd.read_csv(out / "clusters.csv")
+    assert list(clusters["name"]) == list(analysis.courses.names)
+    np.testing.assert_array_equal(clusters["cluster"], analysis.clustering.labels)
+    curves = pd.read_csv(out / "curves.csv")
+    first = curves[curves["cluster"] == 0]
+    np.testing.assert_allclose(first["mean"], analysis.clustering.curve(0, first["time"]).mean, rtol=1e-12)
+    assert "<html" in (out / "report.html").read_text(encoding="utf-8")
+
+
+def test_the_neighbour_in_the_table_is_the_most_similar_course(done):
+    analysis, _ = done
+    S = tl.similarity(analysis.courses, analysis.gp).values.copy()
+    np.fill_diagonal(S, -np.inf)
+    frame = analysis.to_frame()
+    assert list(frame["neighbor"]) == [analysis.courses.names[i] for i in S.argmax(axis=1)]
+    np.testing.assert_allclose(frame["similarity"], S.max(axis=1), rtol=1e-8)
+
+
+def test_an_analysis_is_read_again_from_its_folder(done):
+    analysis, out = done
+    again = Analysis.load(out)
+    pd.testing.assert_frame_equal(again.to_frame(), analysis.to_frame())
+    assert again.record == analysis.record
+
+
+def test_repeating_gives_the_same_bytes(done, tmp_path):
+    _, out = done
+    result = run("repeat", out / "run.json", "--out", tmp_path / "again")
+    assert result.exit_code == 0, result.output
+    assert "the result is the same to the bit" in result.output
+    for name in TABLES | {"model.json", "analysis.npz", "report.html", "clusters.svg", "clusters.pdf"}:
+        assert (tmp_path / "again" / name).read_bytes() == (out / name).read_bytes(), name
+
+
+def test_repeating_notices_another_result(done, tmp_path):
+    _, out = done
+    told = json.loads((out / "run.json").read_text())
+    told["outputs"]["clusters.csv"] = "0" * 64
+    (tmp_path / "run.json").write_text(json.dumps(told))
+    result = run("repeat", tmp_path / "run.json", "--out", tmp_path / "again")
+    assert result.exit_code == 1
+    assert "different: clusters.csv" in result.output
+
+
+def test_repeating_notices_another_input(done, table, tmp_path):
+    _, out = done
+    other = tmp_path / "genes.csv"
+    other.write_text(table.read_text().replace("A01", "A99"))
+    result = run("repeat", out / "run.json", "--file", other, "--out", tmp_path / "again")
+    assert result.exit_code == 2
+    assert "is not the file of that run" in result.output
+    assert not (tmp_path / "again").exists()
+
+
+def test_repeating_says_that_versions_changed(done, tmp_path):
+    _, out = done
+    told = json.loads((out / "run.json").read_text())
+    told["versions"]["numpy"] = "0.1"
+    (tmp_path / "run.json").write_text(json.dumps(told))
+    result = run("repeat", tmp_path / "run.json", "--out", tmp_path / "again")
+    assert "note: the run was made with other versions: numpy 0.1" in result.output
+
+
+def test_choices_are_made_and_recorded(table, tmp_path):
+    analysis = tl.analyse(table, tmp_path / "out", most_variable=20, scale="center", method="average", k=2, neighbors=3)
+    assert len(analysis.courses) == 20
+    assert abs(analysis.courses.values[: analysis.courses.sizes[0]].mean()) < 1e-12
+    assert analysis.neighbors.indices.shape == (20, 3)
+    recipe = json.loads((tmp_path / "out" / "run.json").read_text())["recipe"]
+    assert (recipe["scale"], recipe["k"]) == ("center", 2)
+    assert recipe["most_variable"] == 20
+
+
+def test_a_model_can_be_given(table, tmp_path):
+    tl.GP.se(length_scale=5, signal_sd=1, noise_sd=0.1).save(tmp_path / "model.json")
+    analysis = tl.analyse(table, tmp_path / "out", model=tmp_path / "model.json")
+    assert analysis.gp.length_scale == 5
+    result = run("repeat", tmp_path / "out" / "run.json", "--out", tmp_path / "again")
+    assert "the result is the same to the bit" in result.output
+
+
+def test_notes_are_kept_in_the_record(table, tmp_path):
+    text = table.read_text().splitlines()
+    empty = "empty," + "," * (text[0].count(",") - 1)
+    (tmp_path / "genes.csv").write_text("\n".join([*text, empty]) + "\n")
+    with pytest.warns(tl.DataWarning, match="without any value"):
+        analysis = tl.analyse(tmp_path / "genes.csv", tmp_path / "out")
+    assert any("without any value" in note for note in analysis.record.notes)
+    assert "without any value" in (tmp_path / "out" / "run.json").read_text()
+
+
+def test_a_full_folder_is_not_overwritten(done, table):
+    _, out = done
+    with pytest.raises(tl.InputError, match="is not empty"):
+        tl.analyse(table, out)
+    result = run("cluster", table, "--out", out)
+    assert result.exit_code == 2
+    assert "--force" in result.output
+
+
+def test_without_a_folder_nothing_is_written(table, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    analysis = tl.analyse(table)
+    assert analysis.files == ()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_one_course_has_no_neighbours():
+    courses = tl.TimeCourses.from_arrays([0, 1, 2, 3], [[1, 2, 4, 3.0]])
+    analysis = tl.analyse(courses, model=tl.GP.se(1, 1, 0.1, mean=2.5))
+    assert analysis.neighbors is None
+    assert len(analysis.to_frame()) == 1
+
+
+def test_names_cannot_run_as_formulas(tmp_path):
+    courses, _ = tl.simulate.profiles(per_group=4, seed=1)
+    names = [f"=cmd|{i}" for i in range(len(courses))]
+    named = tl.TimeCourses.from_arrays(*courses.to_matrix(), names)
+    tl.analyse(named, tmp_path / "out")
+    for table in (tmp_path / "out").glob("*.csv"):
+        assert not any(cell.startswith("=") for line in table.read_text().splitlines() for cell in line.split(","))
+
+
+# -- the verbs that start from a folder ---------------------------------------------------------------------------
+
+
+def test_predict_places_new_courses(done, table, tmp_path):
+    analysis, out = done
+    result = run("predict", out, table, "--out", tmp_path / "p.csv")
+    assert result.exit_code == 0, result.output
+    placed = pd.read_csv(tmp_path / "p.csv")
+    expected = analysis.clustering.predict(tl.read(table))
+    np.testing.assert_array_equal(placed["cluster"], expected.labels)
+    assert (placed["cluster"] == analysis.clustering.labels).mean() > 0.95
+
+
+def test_predict_scales_new_courses_as_the_old_ones(table, tmp_path):
+    analysis = tl.analyse(table, tmp_path / "out", scale="standardize")
+    lifted = tl.read(table)
+    frame = lifted.to_frame()
+    frame["value"] = 1000 + 7 * frame["value"]
+    frame.to_csv(tmp_path / "lifted.csv", index=False)
+    result = run("predict", tmp_path / "out", tmp_path / "lifted.csv", "--out", tmp_path / "p.csv")
+    assert result.exit_code == 0, result.output
+    np.testing.assert_array_equal(pd.read_csv(tmp_path / "p.csv")["cluster"], analysis.predict(lifted).labels)
+
+
+def test_clusters_without_curves_cannot_place_courses(table, tmp_path):
+    tl.analyse(table, tmp_path / "out", method="average", k=3)
+    result = run("predict", tmp_path / "out", table, "--out", tmp_path / "p.csv")
+    assert result.exit_code == 2
+    assert "average linkage cannot place new courses" in result.output
+
+
+def test_report_is_written_once_more(done, tmp_path):
+    _, out = done
+    result = run("report", out, "--out", tmp_path / "page.html")
+    assert result.exit_code == 0, result.output
+    assert (tmp_path / "page.html").read_bytes() == (out / "report.html").read_bytes()
+    assert run("report", out).exit_code == 2  # it would overwrite the page
+
+
+def test_quiet_leaves_only_the_answer(table, tmp_path):
+    result = CliRunner().invoke(main, ["cluster", str(table), "--out", str(tmp_path / "out"), "--quiet"])
+    assert result.exit_code == 0
+    assert result.stderr == ""
+    assert result.stdout.startswith("Clustering: 30 courses")
+
+
+def test_words_go_to_standard_error_and_answers_to_standard_output(table, tmp_path):
+    result = run("cluster", table, "--out", tmp_path / "out")
+    assert "fitted: length scale" in result.stderr
+    assert result.stdout.count("\n") == 1
+    assert f"open {tmp_path / 'out' / 'report.html'} in a browser" in result.stderr
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_prints_a_script(shell):
+    result = run("completion", shell)
+    assert result.exit_code == 0
+    assert "_TIMELIKE_COMPLETE" in result.output
+
+
+def test_an_ontology_needs_both_files(table, tmp_path):
+    result = run("cluster", table, "--out", tmp_path / "out", "--obo", table)
+    assert result.exit_code == 2
+    assert "needs both files" in result.output
+
+
+def test_named_data_set(shared_data, monkeypatch, tmp_path):
+    monkeypatch.setenv("TIMELIKE_DATA", str(shared_data))
+    result = run("cluster", "reprogramming", "--most-variable", 60, "-k", 3, "--out", tmp_path / "out")
+    assert result.exit_code == 0, result.output
+    source = json.loads((tmp_path / "out" / "run.json").read_text())["source"]
+    assert (source["path"], source["time_unit"]) == ("reprogramming", "h")

@@ -1,0 +1,106 @@
+"""Clusterings on disk: what comes back is what was written, and a damaged file is called damaged."""
+
+import numpy as np
+import pytest
+
+import timelike as tl
+from timelike import keeping
+from timelike.exceptions import InputError
+
+
+@pytest.fixture(scope="module")
+def made():
+    courses, _ = tl.simulate.profiles(per_group=8, sampling="asynchronous", seed=2)
+    spoilt = courses.values.copy()
+    spoilt[3] += 40  # a wild value, which the mixture leaves out
+    frame = courses.to_frame().assign(value=spoilt)
+    courses = tl.TimeCourses.from_long(frame)
+    gp = tl.GP.se(length_scale=0.8, signal_sd=0.6, noise_sd=0.08)
+    with pytest.warns(tl.DataWarning, match="left out"):
+        return courses, gp, tl.mixture(courses, gp, k=3)
+
+
+def test_a_mixture_comes_back_as_it_was(made, tmp_path):
+    courses, gp, found = made
+    keeping.save(tmp_path / "c.npz", found, courses)
+    again, its_courses = keeping.load(tmp_path / "c.npz", gp)
+    assert its_courses.names == courses.names
+    np.testing.assert_array_equal(its_courses.values, courses.values)
+    assert len(again.courses.values) == len(courses.values) - 1
+    for name in ("labels", "probabilities", "responsibilities"):
+        np.testing.assert_array_equal(getattr(again, name), getattr(found, name))
+    for name in ("k", "method", "spread", "learned", "continuum", "path", "evidence"):
+        assert getattr(again, name) == getattr(found, name)
+    at = np.linspace(0, 1, 7)
+    np.testing.assert_array_equal(again.curve(1, at), found.curve(1, at))
+    new = courses.select(range(5))
+    np.testing.assert_array_equal(again.predict(new).probabilities, found.predict(new).probabilities)
+    assert again.outliers().equals(found.outliers())
+
+
+def test_a_tree_comes_back_with_its_merges(tmp_path):
+    courses, _ = tl.simulate.profiles(per_group=4, seed=2)
+    gp = tl.fit(courses)
+    found = tl.hierarchical(tl.similarity(courses, gp), 3)
+    keeping.save(tmp_path / "c.npz", found, courses)
+    again, _ = keeping.load(tmp_path / "c.npz", gp)
+    np.testing.assert_array_equal(again.linkage, found.linkage)
+    assert again.probabilities is None
+
+
+def test_known_errors_come_back(tmp_path):
+    courses = tl.TimeCourses.from_arrays([[0, 1], [0, 2, 2]], [[1, 2], [3, 4, 5]], errors=[[0.1, 0.2], [0.3, 0.4, 0.5]])
+    found = tl.Clustering(np.array([0, 0]), courses.names, 1, "by hand")
+    keeping.save(tmp_path / "c.npz", found, courses)
+    _, again = keeping.load(tmp_path / "c.npz", tl.GP.se(1, 1, 1))
+    np.testing.assert_array_equal(again.errors, courses.errors)
+
+
+def test_the_same_clustering_gives_the_same_bytes(made, tmp_path):
+    courses, _, found = made
+    keeping.save(tmp_path / "a.npz", found, courses)
+    keeping.save(tmp_path / "b.npz", found, courses)
+    assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
+
+
+@pytest.mark.parametrize("cut", [0, 10, 200, -40])
+def test_a_truncated_file_is_called_damaged(made, tmp_path, cut):
+    courses, gp, found = made
+    keeping.save(tmp_path / "c.npz", found, courses)
+    whole = (tmp_path / "c.npz").read_bytes()
+    (tmp_path / "c.npz").write_bytes(whole[:cut])
+    with pytest.raises(InputError, match="damaged"):
+        keeping.load(tmp_path / "c.npz", gp)
+
+
+def test_pickled_objects_are_refused(tmp_path):
+    """A file from somebody else must not run anything."""
+    np.savez(tmp_path / "c.npz", facts=np.array([{"format": "evil"}], dtype=object))
+    with pytest.raises(InputError, match="damaged"):
+        keeping.load(tmp_path / "c.npz", tl.GP.se(1, 1, 1))
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        ("design_of", np.array([0, 5])),
+        ("design_of", np.array([0])),
+        ("values", np.array([1.0, np.nan, 3, 4, 5])),
+        ("values", np.array([1.0, 2])),
+        ("starts", np.array([0, 9, 5])),
+        ("labels", np.array([0])),
+    ],
+)
+def test_arrays_that_do_not_belong_together_are_refused(tmp_path, name, wrong):
+    courses = tl.TimeCourses.from_arrays([[0, 1], [0, 2, 2]], [[1, 2], [3, 4, 5]])
+    keeping.save(tmp_path / "c.npz", tl.Clustering(np.array([0, 0]), courses.names, 1, "by hand"), courses)
+    with np.load(tmp_path / "c.npz") as file:
+        arrays = dict(file)
+    np.savez(tmp_path / "c.npz", **(arrays | {name: wrong}))
+    with pytest.raises(InputError, match="damaged"):
+        keeping.load(tmp_path / "c.npz", tl.GP.se(1, 1, 1))
+
+
+def test_absent_file(tmp_path):
+    with pytest.raises(InputError, match="there is no file"):
+        keeping.load(tmp_path / "c.npz", tl.GP.se(1, 1, 1))
