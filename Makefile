@@ -3,12 +3,12 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format bench reproduce clean
+.PHONY: help demo test check format bench reproduce oldest newest core wheel clean
 
 help:  ## this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
 
-demo: .venv/run  ## fit, similarity, clusters and figures on made-up courses; says where the results are
+demo: .venv/run  ## fit, similarity, clusters and report on made-up courses; says where the report is
 	$(BIN)/timelike demo --out demo --force
 
 test: .venv/test  ## all tests
@@ -30,11 +30,23 @@ bench: .venv-bench/ready  ## race us against peers; writes benchmarks/results (l
 	.venv-bench/bin/python benchmarks/pairwise_fit.py
 	.venv-bench/bin/python benchmarks/ontology.py
 
+oldest: .venv-oldest/ready  ## all tests with the oldest supported versions of every dependency
+	.venv-oldest/bin/python -m pytest -n auto
+
+newest: .venv-newest/ready  ## all tests with the newest versions, pandas 3 among them (anndata still wants pandas 2)
+	env -u CI .venv-newest/bin/python -m pytest -n auto
+
+core: .venv-core/ready  ## the tests with the core dependencies alone; what needs an extra is skipped
+	env -u CI PYTHONPATH=tests .venv-core/bin/python -m pytest -p compat.core_only -n auto
+
+wheel:  ## build wheel and sdist, look into them, install into an empty environment and try it
+	$(PYTHON) tests/compat/wheel.py dist
+
 reproduce: .venv/run  ## the paper's figures and tables beside its printed values, into reproduction/
 	$(BIN)/timelike reproduce all --out reproduction
 
 clean:  ## remove what make made
-	rm -rf .venv .venv-bench demo reproduction dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .venv-* demo reproduction dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 .venv/pip:
 	$(PYTHON) -c 'import sys; sys.exit("timelike needs Python 3.11 or newer, this is " + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
@@ -55,4 +67,23 @@ clean:  ## remove what make made
 	$(PYTHON) -m venv .venv-bench
 	.venv-bench/bin/python -m pip install --quiet --upgrade "pip>=25.1"
 	.venv-bench/bin/python -m pip install --quiet --editable ".[all]" --group bench
+	touch $@
+
+# Environments that prove what we promise about versions.
+.venv-oldest/ready: pyproject.toml tests/compat/oldest.txt
+	$(PYTHON) -m venv --clear .venv-oldest
+	.venv-oldest/bin/python -m pip install --quiet --upgrade "pip>=25.1"
+	.venv-oldest/bin/python -m pip install --quiet -r tests/compat/oldest.txt --editable . --group test
+	touch $@
+
+.venv-newest/ready: pyproject.toml
+	$(PYTHON) -m venv --clear .venv-newest
+	.venv-newest/bin/python -m pip install --quiet --upgrade "pip>=25.1"
+	.venv-newest/bin/python -m pip install --quiet --editable ".[fast,plot,baselines,files,dask,approximate]" "pandas>=3" --group test
+	touch $@
+
+.venv-core/ready: pyproject.toml
+	$(PYTHON) -m venv --clear .venv-core
+	.venv-core/bin/python -m pip install --quiet --upgrade "pip>=25.1"
+	.venv-core/bin/python -m pip install --quiet --editable . "pytest>=8" "pytest-xdist>=3.6" "hypothesis>=6.100" "mpmath>=1.3"
 	touch $@

@@ -139,10 +139,12 @@ def noise_variances(courses: TimeCourses, gp: GP) -> Floats:
             "the noise variance is zero: with no noise, two courses are the same only if they are equal to the "
             "last digit. Give a noise_sd above zero, or an error above zero for every value."
         )
-    if variances.min() < LEAST_NOISE * gp.covariance.diag(points).max():
+    largest = float(gp.covariance.diag(points).max())
+    if variances.min() < LEAST_NOISE * largest:
         raise InputError(
             f"the noise (standard deviation {np.sqrt(variances.min()):.3g}) is too small against the signal "
-            f"({gp.signal_sd:.3g}) for double precision: give a noise_sd of at least 2e-7 of it."
+            f"({np.sqrt(largest):.3g}) for double precision: give a noise_sd of at least "
+            f"{np.sqrt(LEAST_NOISE * largest):.2g}."
         )
     return variances
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from timelike.exceptions import InputError
+from timelike.files import atomic_write
 from timelike.schedule import one_thread_below
 
 Job = list[Any]
@@ -54,7 +55,8 @@ def finished(store: Path) -> dict[str, Any]:
     text = store.read_text(encoding="utf-8")
     whole = text[: text.rfind("\n") + 1]
     if whole != text:
-        store.write_text(whole, encoding="utf-8")
+        with atomic_write(store) as file:
+            file.write(whole)
     lines = [json.loads(line) for line in whole.splitlines()]
     return {json.dumps(line["job"]): line["result"] for line in lines}
 

@@ -1,0 +1,78 @@
+"""A pytest plugin for an environment with the core dependencies alone: a test that wants an extra is skipped.
+
+``make core`` loads it (``pytest -p compat.core_only``); other runs never do, so that with everything installed a
+missing package is a failure. The files in `NUMERICAL` are the core: there, nothing may be skipped.
+"""
+
+import re
+from collections.abc import Iterator
+from importlib.util import find_spec
+
+import pytest
+
+EXTRAS = (
+    *("matplotlib", "numba", "dtaidistance", "openpyxl", "pyarrow", "anndata", "zarr", "dask", "distributed"),
+    *("faiss", "igraph", "h5py", "playwright"),
+)
+NUMERICAL = {
+    f"tests/test_{name}.py"
+    for name in (
+        *("basis", "contract", "courses", "evidence_tree", "explanation", "files", "fitting", "gp", "information"),
+        *("kernels", "laws", "likelihood", "mixtures", "pairs", "pairwise_fit", "precision", "similarity", "simulate"),
+    )
+}
+MISSING = [name for name in EXTRAS if find_spec(name) is None]
+_WANTED = re.compile(
+    rf"No module named '({'|'.join(MISSING)})[.']|(pip install 'timelike\[\w+\])" if MISSING else "(?!)"
+)
+
+
+_LEFT_OUT: list[str] = []
+
+
+def pytest_report_header() -> str:
+    return f"core dependencies only; missing: {', '.join(MISSING)}"
+
+
+def _skip(report: pytest.CollectReport | pytest.TestReport) -> None:
+    """Turn a failure for want of an extra into a skip."""
+    wanted = _WANTED.search(report.longreprtext) if report.failed else None
+    if wanted and report.nodeid.partition("::")[0] not in NUMERICAL:
+        report.outcome = "skipped"
+        report.longrepr = (report.nodeid.partition("::")[0], 0, f"needs {wanted[1] or wanted[2]}")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report() -> Iterator[None]:
+    report = yield
+    _skip(report)
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Iterator[None]:
+    report = yield
+    _skip(report)
+    return report
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """An environment with an extra would prove nothing."""
+    if len(MISSING) < len(EXTRAS):
+        present = sorted(set(EXTRAS) - set(MISSING))
+        raise pytest.UsageError(f"this environment has more than the core dependencies: {', '.join(present)}")
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    if report.skipped and report.nodeid.partition("::")[0] in NUMERICAL:
+        _LEFT_OUT.append(report.nodeid)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    if _LEFT_OUT and session.exitstatus == pytest.ExitCode.OK:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    for nodeid in _LEFT_OUT:
+        terminalreporter.write_line(f"FAILED (skipped, but part of the numerical core): {nodeid}", red=True)

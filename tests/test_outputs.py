@@ -1,0 +1,162 @@
+"""No output is ever half-written: whatever writes a file writes to a temporary name that `timelike.files` gave it."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import timelike
+
+PACKAGE = Path(timelike.__file__).parent
+GUARDS = {"atomic_path", "atomic_write"}
+ON_A_PATH = {"write_text", "write_bytes"}
+"""Methods of a path that leave a file behind."""
+TO_A_FILE = {
+    *("to_csv", "to_parquet", "to_excel", "to_feather", "to_hdf", "to_pickle", "to_zarr", "write_h5ad", "write_zarr"),
+    *("savefig", "savetxt", "savez", "savez_compressed", "tofile", "write_csv", "write_index", "memmap"),
+    *("ExcelWriter", "ZipFile", "copyfile", "copyfileobj", "copytree", "mkstemp", "NamedTemporaryFile", "urlretrieve"),
+}
+"""Functions and methods that write to the file they are given."""
+MODULES_THAT_SAVE = {"np", "numpy", "zarr", "joblib", "torch"}
+"""``save`` writes a file when it is theirs; ours go through the guards, or this test finds what they call."""
+ALLOWED = {
+    "stores.py": "tiles of a matrix in a folder of its own, which takes the final name when all of them are there",
+    "journal.py": "lines added to a journal, each with a checksum: a line that was cut off does not count",
+    "spooling.py": "values and names of a stream of courses, in a temporary folder that the caller removes",
+    "reproduce/repeats.py": "lines added to a journal: a line that was cut off is removed",
+    "ontology.py": "an example of a few lines in a temporary folder, read again and removed",
+}
+"""Module -> why what it writes may be there before it is whole."""
+
+
+def modules():
+    return sorted(path for path in PACKAGE.rglob("*.py") if path.name != "files.py")
+
+
+def calls_that_write(tree):
+    """(function, call, what it writes to) for each call that writes a file outside a guard."""
+    yield from _visit(tree, "", frozenset())
+
+
+def _visit(node, function, safe):
+    """Go down, with the name of the function we are in and the names that a guard gave."""
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        function = node.name
+    if isinstance(node, ast.With | ast.AsyncWith):
+        for item in node.items:
+            safe = safe | set(_bound(item)) if _guarded(item, safe) else safe
+    if isinstance(node, ast.Call) and (target := _written(node)) is not None and not _is_safe(target, safe):
+        yield function, node, target
+    for child in ast.iter_child_nodes(node):
+        yield from _visit(child, function, safe)
+
+
+def _guarded(item, safe):
+    """Whether a with item is one of the guards, or a file opened on what a guard gave."""
+    call = item.context_expr
+    if not isinstance(call, ast.Call):
+        return False
+    return _called(call) in GUARDS or ((target := _written(call)) is not None and _is_safe(target, safe))
+
+
+def _bound(item):
+    return [item.optional_vars.id] if isinstance(item.optional_vars, ast.Name) else []
+
+
+def _is_safe(target, safe):
+    """Whether an expression is a name that a guard gave, or made from it alone."""
+    names = {n.id for n in ast.walk(target) if isinstance(n, ast.Name)}
+    return bool(names & safe)
+
+
+def _called(call):
+    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+
+
+def _written(call):
+    """The expression that a call writes to, or None if it writes nothing."""
+    name, method = _called(call), isinstance(call.func, ast.Attribute)
+    first = call.args[0] if call.args else ast.Constant(None)
+    if name == "open" and _writes(call, method):
+        return call.func.value if method and not _is_module(call.func.value) else first
+    if method and name in ON_A_PATH:
+        return call.func.value
+    if name == "save" and method and _is_module(call.func.value):
+        return first
+    return first if name in TO_A_FILE and not _to_text(call) else None
+
+
+def _is_module(node):
+    return isinstance(node, ast.Name) and node.id in MODULES_THAT_SAVE | {"gzip", "io", "lzma", "bz2", "tarfile"}
+
+
+def _to_text(call):
+    """``frame.to_csv()`` without a file gives a text; with one it has an argument for it."""
+    return not call.args and not any(k.arg in (None, "path_or_buf", "path", "fname", "file") for k in call.keywords)
+
+
+def _writes(call, method):
+    """Whether the mode of an open is for writing; a mode that is not written down counts as one."""
+    place = 0 if method and not _is_module(call.func.value) else 1
+    given = [k.value for k in call.keywords if k.arg == "mode"] + call.args[place : place + 1]
+    return any(not isinstance(m, ast.Constant) or set(str(m.value)) & set("wax+") for m in given)
+
+
+def where(path):
+    return path.relative_to(PACKAGE).as_posix()
+
+
+def unguarded(path):
+    """Places in a module that write a file under its final name."""
+    found = calls_that_write(ast.parse(path.read_text(encoding="utf-8")))
+    return [f"{where(path)}:{call.lineno} in {function}" for function, call, _ in found]
+
+
+@pytest.mark.parametrize("path", modules(), ids=where)
+def test_files_are_written_under_a_temporary_name(path):
+    wrong = [] if where(path) in ALLOWED else unguarded(path)
+    assert not wrong, f"not inside atomic_path or atomic_write of timelike.files: {', '.join(wrong)}"
+
+
+def test_no_exception_is_kept_for_longer_than_needed():
+    assert set(ALLOWED) <= {where(path) for path in modules() if unguarded(path)}
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "open(path, 'w')",
+        "path.open('wb')",
+        "path.open(mode='a')",
+        "gzip.open(path, 'wt')",
+        "open(path, mode)",
+        "path.write_text('a')",
+        "frame.to_csv(path, index=False)",
+        "frame.to_csv(path_or_buf=path)",
+        "np.save(path, x)",
+        "np.memmap(path, mode='w+')",
+        "figure.savefig(path)",
+        "with atomic_path(out) as temporary:\n    frame.to_csv(out)",
+        "with path.open('w') as file:\n    frame.to_csv(file)",
+    ],
+)
+def test_what_this_test_must_find(code):
+    assert list(calls_that_write(ast.parse(code)))
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "open(path)",
+        "path.open('rb')",
+        "gzip.open(path, 'rt')",
+        "frame.to_csv()",
+        "gp.save(path)",
+        "with atomic_path(out) as temporary:\n    frame.to_csv(temporary)\n    np.save(temporary, x)",
+        "with atomic_path(out) as temporary, temporary.open('w') as file:\n    frame.to_csv(file)",
+        "with atomic_write(out) as file:\n    frame.to_csv(file)",
+        "with atomic_path(out) as temporary:\n    with open(temporary, 'w') as file:\n        frame.to_csv(file)",
+    ],
+)
+def test_what_this_test_must_let_pass(code):
+    assert not list(calls_that_write(ast.parse(code)))
