@@ -132,6 +132,17 @@ def test_choices_are_made_and_recorded(table, tmp_path):
     assert recipe["most_variable"] == 20
 
 
+def test_axes_are_called_what_the_user_calls_them(table, tmp_path):
+    options = ["--title", "My <genes>", "--time-unit", "weeks", "--value-name", "log2 counts"]
+    assert run("cluster", table, "--out", tmp_path / "out", *options).exit_code == 0
+    figure, page = ((tmp_path / "out" / name).read_text("utf-8") for name in ("clusters.svg", "report.html"))
+    assert "time (weeks)" in figure
+    assert "log2 counts" in figure
+    assert "<title>My &lt;genes&gt;" in page
+    assert run("repeat", tmp_path / "out" / "run.json", "--out", tmp_path / "again").exit_code == 0
+    assert (tmp_path / "again" / "report.html").read_text("utf-8") == page
+
+
 def test_a_model_can_be_given(table, tmp_path):
     tl.GP.se(length_scale=5, signal_sd=1, noise_sd=0.1).save(tmp_path / "model.json")
     analysis = tl.analyse(table, tmp_path / "out", model=tmp_path / "model.json")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from timelike import keeping
 from timelike.clusters import Clustering
@@ -92,14 +92,31 @@ def nearest(courses: TimeCourses, gp: GP, count: int) -> Neighbors | None:
     return neighbors(courses, gp, min(count, len(courses) - 1)) if len(courses) > 1 else None
 
 
+class Labels(NamedTuple):
+    """What the data and their axes are called; None: nobody said."""
+
+    title: str | None
+    time_unit: str | None
+    value_name: str | None
+
+
+def labels_of(analysis: Analysis) -> Labels:
+    """What the user calls the data, else what the file says."""
+    source, recipe = analysis.record.source, analysis.record.recipe
+    title = recipe.title or (Path(source.path).name if source.path else None)
+    return Labels(title, recipe.time_unit or source.time_unit, recipe.value_name)
+
+
 def described(analysis: Analysis) -> dict[str, Any]:
     """The choices of an analysis, as a report lists them."""
     record = analysis.record
-    recipe = {name.replace("_", " "): value for name, value in vars(record.recipe).items() if name != "scale"}
+    recipe = {name.replace("_", " "): value for name, value in vars(record.recipe).items() if name not in SHOWN}
     source = {"file": record.source.path, "SHA-256": record.source.sha256, "read": "; ".join(record.source.understood)}
     known = {name: value for name, value in (source | recipe).items() if value not in (None, "")}
     return known | {"scaling": SCALED[record.recipe.scale], "versions": record.versions}
 
 
+SHOWN = ("scale", "title", "time_unit", "value_name")
+"""Choices that a report shows elsewhere."""
 SCALED = {"none": "none", "center": "centred", "standardize": "standardised"}
 """How courses were scaled, in the words of a methods paragraph."""

@@ -62,8 +62,8 @@ def analyse(
     say
         Called with a line about each step.
     **choices
-        ``most_variable``, ``scale``, ``kernel``, ``method``, ``k``, ``neighbors``, ``seed``: see
-        :class:`timelike.recipes.Recipe`. By default nothing is left out or scaled.
+        ``most_variable``, ``scale``, ``kernel``, ``method``, ``k``, ``neighbors``, ``seed``, ``title``, ``time_unit``,
+        ``value_name``: see :class:`timelike.recipes.Recipe`. By default nothing is left out or scaled.
 
     Examples
     --------

@@ -38,6 +38,8 @@ class Recipe:
         Nearest courses that are found for each course.
     seed : int
         For every random choice.
+    title, time_unit, value_name : str or None
+        What figures and report call the data, and their axes; by default what the file says.
 
     Examples
     --------
@@ -52,6 +54,9 @@ class Recipe:
     k: int | None = None
     neighbors: int = 10
     seed: int = 0
+    title: str | None = None
+    time_unit: str | None = None
+    value_name: str | None = None
 
     def __post_init__(self) -> None:
         if self.scale not in SCALES:
@@ -59,6 +64,8 @@ class Recipe:
         grouping.check(self.method, self.k)
         for name, least in (("most_variable", 1), ("k", 1), ("neighbors", 1), ("seed", 0)):
             _check_whole(name, getattr(self, name), least)
+        for name in ("kernel", "title", "time_unit", "value_name"):
+            _check_text(name, getattr(self, name))
 
     @classmethod
     def of(cls, choices: dict[str, Any]) -> Recipe:
@@ -84,3 +91,8 @@ def _check_whole(name: str, value: Any, least: int) -> None:
         return
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
         raise InputError(f"{name} is {value!r}: expected a whole number, at least {least}.")
+
+
+def _check_text(name: str, value: Any) -> None:
+    if value is not None and not isinstance(value, str):
+        raise InputError(f"{name} is {value!r}: expected text.")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from timelike import keeping, plot
-from timelike.analyses import CLUSTERING, MODEL, RECORD, Analysis, described
+from timelike.analyses import CLUSTERING, MODEL, RECORD, Analysis, described, labels_of
 from timelike.curve_clusters import CurveClustering
 from timelike.exceptions import DataWarning, MissingExtraError
 from timelike.exporting import write_table
@@ -53,15 +53,16 @@ def write_report(analysis: Analysis, out: Path) -> list[str]:
 
 def page(analysis: Analysis, path: Path) -> None:
     """Write the report of an analysis."""
-    source = analysis.record.source
+    labels = labels_of(analysis)
     report(
         path,
         analysis.courses,
         analysis.gp,
         analysis.clustering,
         neighbors=analysis.neighbors,
-        title=Path(source.path).name if source.path else None,
-        time_unit=source.time_unit,
+        title=labels.title,
+        time_unit=labels.time_unit,
+        value_name=labels.value_name,
         enrichment=analysis.enrichment,
         notes=analysis.record.notes,
         run=described(analysis),
@@ -97,15 +98,15 @@ def _curves(clustering: CurveClustering) -> pd.DataFrame:
 
 def _figures(analysis: Analysis, out: Path) -> list[str]:
     """Draw the clusters, or say why not: tables must not be lost for want of a picture."""
-    clustering, unit = analysis.clustering, analysis.record.source.time_unit
+    clustering, labels = analysis.clustering, labels_of(analysis)
     courses, gp = (None, None) if isinstance(clustering, CurveClustering) else (analysis.courses, analysis.gp)
     try:
         panels = plot.panels(len(set(clustering.labels)), columns=3, width=7)
     except MissingExtraError as problem:
         warnings.warn(str(problem), DataWarning, stacklevel=2)
         return []
-    time = f"time ({unit})" if unit else "time"
-    first = plot.cluster_panels(clustering, panels, courses=courses, gp=gp, time=time)[0]
+    time, value = f"time ({labels.time_unit})" if labels.time_unit else "time", labels.value_name or "value"
+    first = plot.cluster_panels(clustering, panels, courses=courses, gp=gp, time=time, value=value)[0]
     names = ["clusters.png", "clusters.svg", "clusters.pdf"]
     for name in names:
         plot.save(first, out / name)

@@ -1,0 +1,260 @@
+"""The documentation is true: its code runs and prints what it shows, its figures, names, links and quotations exist."""
+
+import ast
+import importlib.util
+import re
+import warnings
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import timelike as tl
+from timelike.cli import main as program
+
+ROOT = Path(__file__).parents[1]
+
+
+def _load(name):
+    spec = importlib.util.spec_from_file_location(name, ROOT / "docs" / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+docs = _load("pages")
+
+
+def _text(name):
+    return (ROOT / "docs" / name).read_text(encoding="utf-8")
+
+
+# -- code ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(autouse=True)
+def _plain_figures(monkeypatch):
+    monkeypatch.setenv("MPLBACKEND", "agg")
+    yield
+    import matplotlib.pyplot as plt
+
+    plt.close("all")
+
+
+@pytest.mark.filterwarnings("default")  # pages may show what warnings look like
+@pytest.mark.parametrize("page", docs.pages(), ids=lambda page: page.stem)
+def test_page_runs_and_prints_what_it_shows(page, tmp_path):
+    docs.run(page, tmp_path)
+
+
+@pytest.fixture
+def page(tmp_path):
+    def write(text):
+        path = tmp_path / "page.md"
+        path.write_text(text)
+        return path
+
+    return write
+
+
+def test_a_mistake_in_a_page_is_noticed(page, tmp_path):
+    with pytest.raises(AttributeError):
+        docs.run(page("# Page\n\n```python\nimport timelike\ntimelike.nothing\n```\n"), tmp_path / "run")
+
+
+def test_a_command_that_fails_is_noticed(page, tmp_path):
+    with pytest.raises(RuntimeError, match="ended with 3: last words"):
+        docs.run(page("```console\n$ echo last words; exit 3\n```\n"), tmp_path / "run")
+
+
+def test_a_figure_that_nobody_makes_is_noticed(page, tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"page\.md shows figures/nothing\.svg"):
+        docs.run(page("![nothing](figures/nothing.svg)\n"), tmp_path / "run")
+
+
+def test_a_block_that_nobody_runs_is_noticed(page, tmp_path):
+    with pytest.raises(ValueError, match="nobody runs a block in 'pyhton'"):
+        docs.run(page("```pyhton\n1\n```\n"), tmp_path / "run")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "```python\nprint(1)\n```\n\n```output\n2\n```\n",
+        "```python\nimport warnings\nwarnings.warn('a')\n```\n\n```output\nUserWarning: b\n```\n",
+        "```console\n$ echo 1\n2\n```\n",
+    ],
+)
+def test_other_output_than_shown_is_noticed(text, page, tmp_path):
+    before = Path.cwd()
+    with pytest.raises(ValueError, match="but this came out"):
+        docs.run(page(text), tmp_path / "run")
+    assert Path.cwd() == before
+
+
+def test_output_as_shown_passes(page, tmp_path):
+    text = "```python\nprint(1.25)\n```\n\n```output\n1.2...\n```\n\n```console\n$ echo 1\n1\n$ echo 2\n2\n```\n"
+    docs.run(page(text), tmp_path / "run")
+
+
+def test_pages_do_not_take_each_others_figures(tmp_path, monkeypatch):
+    pages = [tmp_path / "a.md", tmp_path / "b.md"]
+    for path in pages:
+        path.write_text("```python\nopen('figures/same.svg', 'w').close()\n```\n")
+    monkeypatch.setattr(docs, "pages", lambda: pages)
+    with pytest.raises(FileExistsError, match=r"two pages make figures/same\.svg"):
+        docs.main(tmp_path / "site")
+
+
+# -- links -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", [*docs.pages(), *ROOT.glob("*.md")], ids=lambda path: path.name)
+def test_links_between_pages_lead_somewhere(path):
+    prose = docs.BLOCK.sub("", path.read_text(encoding="utf-8"))
+    targets = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", prose)
+    lost = [t for t in targets if not t.startswith("figures/") and not (path.parent / t).exists()]
+    assert not lost, f"{path.name} links to {lost}"
+
+
+def test_links_to_results_stay_inside_the_site():
+    assert docs.relinked("[a](../benchmarks/results/a.md)") == "[a](benchmarks/results/a.md)"
+    others = [
+        link
+        for path in docs.pages()
+        for link in re.findall(r"\]\(\.\./([^)]+)\)", docs.BLOCK.sub("", path.read_text()))
+    ]
+    assert [link for link in others if not link.startswith("benchmarks/results/")] == []
+
+
+def test_every_page_is_in_the_contents():
+    listed = set(re.findall(r"^(\w+)$", _text("index.md"), re.MULTILINE)) | {"index"}
+    assert {path.stem for path in docs.pages()} - listed == set()
+
+
+# -- names -------------------------------------------------------------------------------------------------------------
+
+
+def _documented():
+    """Names that the API page has directives for, and the members that it chooses."""
+    text = _text("api.md")
+    names = re.findall(r"^\.\. auto\w+:: (\S+)", text, re.MULTILINE)
+    chosen = re.findall(r"^\.\. auto\w+:: (\S+)\n   :members: (.+)$", text, re.MULTILINE)
+    return names + [f"{owner}.{member.strip()}" for owner, members in chosen for member in members.split(",")]
+
+
+def test_every_public_name_is_on_the_api_page():
+    assert {f"timelike.{name}" for name in tl.__all__} - set(_documented()) == set()
+
+
+@pytest.mark.parametrize("module", ["estimators", "plot"])
+def test_every_public_name_of_a_module_is_on_the_api_page(module):
+    found = import_module(f"timelike.{module}")
+    public = {f"timelike.{module}.{name}" for name in found.__all__ if callable(getattr(found, name))}
+    assert public - set(_documented()) == set()
+
+
+@pytest.mark.parametrize("name", _documented())
+def test_names_on_the_api_page_exist_and_are_described(name):
+    found = tl
+    for part in name.split(".")[1:]:
+        found = getattr(found, part, None) or import_module(f"{found.__name__}.{part}")
+    assert found.__doc__
+
+
+def test_the_page_of_commands_has_every_verb_and_option():
+    conf = _load("conf")
+    assert conf.COMMANDS in _text("commands.md")
+    text = conf.commands()
+    for name, verb in program.commands.items():
+        section = text.split(f"\n## timelike {name}\n")[1].split("\n## ")[0]
+        missing = [
+            option
+            for parameter in verb.params
+            for option in parameter.opts
+            if option.startswith("-") and option not in section
+        ]
+        assert not missing, f"{name}: {missing}"
+
+
+# -- quotations ------------------------------------------------------------------------------------------------------
+
+
+def _quotes():
+    """The notes and errors that the page of troubles quotes."""
+    return [" ".join(quote.split()) for quote in re.findall(r'\*\*"(.+?)"\*\*', _text("troubleshooting.md"), re.DOTALL)]
+
+
+@cache
+def _sentences():
+    """Every text in the source, with a zero where something is filled in; and messages put together from several."""
+    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in (ROOT / "src" / "timelike").rglob("*.py")]
+    nodes = [node for tree in trees for node in ast.walk(tree)]
+    plain = [node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+    filled = [_template(node) for node in nodes if isinstance(node, ast.JoinedStr)]
+    return [*plain, *filled, *_fit_warnings(), _question_about_dates()]
+
+
+def _template(node):
+    return "".join(part.value if isinstance(part, ast.Constant) else "\0" for part in node.values)
+
+
+def _fit_warnings():
+    from sklearn.gaussian_process.kernels import RBF
+
+    rng = np.random.default_rng(0)
+    times = np.repeat(np.arange(6.0), 2)
+    level = rng.standard_normal((60, 1)) + 0.1 * np.tile([-1, 1], 6)  # replicates differ, times do not
+    fits = [(level, "se"), (np.sin(times + rng.random((9, 1))), "se"), (level, RBF(1, (0.1, 2)))]
+    for scale in (0.4, 0.7):
+        covariance = tl.GP.se(scale, 1, 0.1).covariance(times[:, None]) + 1e-9 * np.eye(12)
+        curves = rng.multivariate_normal(np.zeros(12), covariance, size=150)
+        fits.append((curves + 0.1 * rng.standard_normal(curves.shape), "se"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return [
+            w for values, kernel in fits for w in tl.fit(tl.TimeCourses.from_arrays(times, values), kernel).warnings
+        ]
+
+
+def _question_about_dates():
+    from timelike.reading.dates import since_first
+
+    with pytest.raises(tl.InputError) as problem:
+        since_first(np.zeros(1), np.zeros(1, int), None)
+    return str(problem.value)
+
+
+def _in_order(pieces, sentence):
+    at = 0
+    for piece in pieces:
+        found = sentence.find(piece, at)
+        if found < 0:
+            return False
+        at = found + len(piece)
+    return True
+
+
+@pytest.mark.parametrize("quote", _quotes())
+def test_quoted_notes_are_given_by_the_code(quote):
+    pieces = [piece for piece in re.split(r"\.\.\.|\d[\d,]*", quote) if piece.strip()]
+    assert sum(map(len, pieces)) > 20
+    assert any(_in_order(pieces, sentence) for sentence in _sentences())
+
+
+def test_a_note_that_the_code_does_not_give_is_noticed():
+    assert not any(_in_order(["the fit ended on a sunny day"], sentence) for sentence in _sentences())
+
+
+def test_every_warning_is_among_the_quotes():
+    """The first words of each warning in the source, where it is written as one text."""
+    quotes = "\n".join(_quotes())
+    for path in (ROOT / "src" / "timelike").rglob("*.py"):
+        for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(call, ast.Call) and ast.unparse(call.func) == "warnings.warn":
+                text = call.args[0]
+                words = _template(text) if isinstance(text, ast.JoinedStr) else ""
+                begins = next((piece.strip(" ,;:.") for piece in words.split("\0") if len(piece) > 9), "")
+                assert begins[:25] in quotes, f"{path.name}: {words}"
