@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format bench reproduce oldest newest core wheel clean
+.PHONY: help demo test check format docs fuzz bench reproduce oldest newest core wheel clean
 
 help:  ## this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -24,11 +24,26 @@ format: .venv/test  ## put the code into the house's format
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
+fuzz: .venv/test  ## a hundred times more random and damaged files for the readers, other ones in every run
+	TIMELIKE_FUZZ=100 $(BIN)/python -m pytest tests/test_odd_files.py tests/test_courses_stateful.py -k "random or damaged or stateful" -n auto
+
+docs: .venv/docs  ## the documentation site, into docs/_build/html; runs the code of every page
+	rm -rf docs/_build
+	$(BIN)/python docs/pages.py docs/_build/source
+	$(BIN)/sphinx-build -q -W --keep-going -b html -d docs/_build/doctrees docs/_build/source docs/_build/html
+	@echo "open docs/_build/html/index.html"
+
 bench: .venv-bench/ready  ## race us against peers; writes benchmarks/results (leave the machine alone meanwhile)
 	.venv-bench/bin/python benchmarks/similarity.py
 	.venv-bench/bin/python benchmarks/scaling.py
 	.venv-bench/bin/python benchmarks/pairwise_fit.py
 	.venv-bench/bin/python benchmarks/ontology.py
+	.venv-bench/bin/python benchmarks/neighbors.py
+	.venv-bench/bin/python benchmarks/out_of_core.py
+	.venv-bench/bin/python benchmarks/large_clusters.py
+	.venv-bench/bin/python benchmarks/precision.py
+	.venv-bench/bin/python benchmarks/report.py
+	.venv-bench/bin/python benchmarks/peers.py
 
 oldest: .venv-oldest/ready  ## all tests with the oldest supported versions of every dependency
 	.venv-oldest/bin/python -m pytest -n auto
@@ -46,7 +61,7 @@ reproduce: .venv/run  ## the paper's figures and tables beside its printed value
 	$(BIN)/timelike reproduce all --out reproduction
 
 clean:  ## remove what make made
-	rm -rf .venv .venv-* demo reproduction dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .venv-* docs/_build demo reproduction dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 .venv/pip:
 	$(PYTHON) -c 'import sys; sys.exit("timelike needs Python 3.11 or newer, this is " + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
@@ -60,6 +75,10 @@ clean:  ## remove what make made
 
 .venv/test: .venv/run
 	$(BIN)/python -m pip install --quiet --group check --group test
+	touch $@
+
+.venv/docs: .venv/run
+	$(BIN)/python -m pip install --quiet --group docs
 	touch $@
 
 # Peers cap the versions of what they need, so they live in an environment of their own.

@@ -1,6 +1,6 @@
 """All pairs of 20,000 courses to a file: memory, kills on the way, and a Dask cluster of two processes.
 
-Run ``python benchmarks/out_of_core.py FOLDER``; FOLDER takes two files of 3.2 GB at a time. It writes
+Run ``python benchmarks/out_of_core.py [FOLDER]``; FOLDER takes two files of 3.2 GB at a time. It writes
 results/out_of_core.md. One part at a time: ``... FOLDER "kills of own times"``, ``... FOLDER "race of one grid"``.
 """
 
@@ -15,6 +15,7 @@ import time
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
+from tempfile import mkdtemp
 
 import numpy as np
 from racing import machine, once, peak_gigabytes, table, write
@@ -169,7 +170,7 @@ def main(folder: Path, which: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    if sys.argv[1] == "child":
+    if sys.argv[1:2] == ["child"]:
         child(*sys.argv[2:])
     else:
-        main(Path(sys.argv[1]), sys.argv[2:])
+        main(Path(sys.argv[1] if len(sys.argv) > 1 else mkdtemp()), sys.argv[2:])

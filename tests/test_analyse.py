@@ -113,6 +113,63 @@ def test_repeating_notices_another_input(done, table, tmp_path):
     assert not (tmp_path / "again").exists()
 
 
+def test_a_run_is_not_repeated_over_itself(done):
+    _, out = done
+    result = run("repeat", out / "run.json", "--out", out, "--force")
+    assert result.exit_code == 2
+    assert "holds the run that is to be repeated" in result.output
+
+
+def test_a_model_given_in_python_is_repeated_too(table, tmp_path):
+    tl.analyse(table, tmp_path / "out", model=tl.GP.se(4, 1, 0.1), seed=np.int64(3))
+    result = run("repeat", tmp_path / "out" / "run.json", "--out", tmp_path / "again")
+    assert "the result is the same to the bit" in result.output
+    assert Analysis.load(tmp_path / "again").gp.length_scale == 4
+    tl.GP.se(5, 1, 0.1).save(tmp_path / "out" / "model.json")
+    changed = run("repeat", tmp_path / "out" / "run.json", "--out", tmp_path / "third")
+    assert "is not the model of that run" in changed.output
+
+
+def test_an_overwritten_run_leaves_nothing_behind(table, tmp_path):
+    tl.analyse(table, tmp_path / "out")
+    (tmp_path / "out" / "mine.txt").write_text("keep")
+    tl.analyse(table, tmp_path / "out", method="average", k=2, overwrite=True)
+    names = {path.name for path in (tmp_path / "out").iterdir()}
+    assert "curves.csv" not in names
+    assert "mine.txt" in names
+
+
+def test_a_folder_that_cannot_be_made_is_noticed_before_the_work(table):
+    result = run("cluster", table, "--out", table / "sub")
+    assert result.exit_code == 2
+    assert "cannot make the folder" in result.output
+    assert "fitted" not in result.output
+
+
+def test_clusters_that_lost_all_their_courses_are_drawn(tmp_path):
+    (tmp_path / "g.csv").write_text("gene,0h,1h\na,1,2\nb,3,1\nc,2,2.5\n")
+    result = run("cluster", tmp_path / "g.csv", "--out", tmp_path / "out")
+    assert result.exit_code == 0, result.output
+    assert (tmp_path / "out" / "run.json").exists()
+
+
+@pytest.mark.parametrize("method", [["leiden"], ["sparse-spectral", "-k", "1"]])
+def test_graph_methods_take_few_courses(tmp_path, method):
+    rows = "".join(f"g{i},{i},{i * i},{3 - i}\n" for i in range(4))
+    (tmp_path / "g.csv").write_text("gene,0h,1h,2h\n" + rows)
+    result = run("cluster", tmp_path / "g.csv", "--out", tmp_path / "out", "--method", *method)
+    assert result.exit_code == 0, result.output
+
+
+def test_a_given_model_is_not_called_fitted(done, table, tmp_path):
+    _, out = done
+    assert run("cluster", table, "--model", out / "model.json", "--out", tmp_path / "out").exit_code == 0
+    assert "was fitted to all courses" not in (tmp_path / "out" / "report.html").read_text("utf-8")
+    both = run("cluster", table, "--model", out / "model.json", "--kernel", "matern32", "--out", tmp_path / "two")
+    assert both.exit_code == 2
+    assert "a model has its kernel already" in both.output
+
+
 def test_repeating_says_that_versions_changed(done, tmp_path):
     _, out = done
     told = json.loads((out / "run.json").read_text())
@@ -217,6 +274,27 @@ def test_predict_scales_new_courses_as_the_old_ones(table, tmp_path):
     np.testing.assert_array_equal(pd.read_csv(tmp_path / "p.csv")["cluster"], analysis.predict(lifted).labels)
 
 
+def test_times_in_another_unit_are_not_mixed(done, table, tmp_path):
+    _, out = done
+    header, rest = table.read_text().split("\n", 1)
+    (tmp_path / "minutes.csv").write_text(header.replace("h", "min") + "\n" + rest)
+    result = run("predict", out, tmp_path / "minutes.csv", "--out", tmp_path / "p.csv")
+    assert result.exit_code == 2
+    assert "its times are in min, the others in h" in result.output
+    near = run("neighbors", tmp_path / "minutes.csv", "--to", table, "--out", tmp_path / "n.csv")
+    assert "its times are in min, the others in h" in near.output
+
+
+def test_neighbors_among_other_courses(table, tmp_path):
+    few = tmp_path / "few.csv"
+    few.write_text("\n".join(table.read_text().splitlines()[:4]) + "\n")
+    result = run("neighbors", few, "--to", table, "-k", 2, "--most-variable", 20, "--out", tmp_path / "n.csv")
+    assert result.exit_code == 0, result.output
+    found = pd.read_csv(tmp_path / "n.csv")
+    assert list(found["course"].unique()) == ["A01", "A02", "A03"]
+    assert len(found) == 6
+
+
 def test_clusters_without_curves_cannot_place_courses(table, tmp_path):
     tl.analyse(table, tmp_path / "out", method="average", k=3)
     result = run("predict", tmp_path / "out", table, "--out", tmp_path / "p.csv")
@@ -257,6 +335,27 @@ def test_an_ontology_needs_both_files(table, tmp_path):
     result = run("cluster", table, "--out", tmp_path / "out", "--obo", table)
     assert result.exit_code == 2
     assert "needs both files" in result.output
+
+
+def test_terms_stay_in_a_report_that_is_written_again(tmp_path):
+    (tmp_path / "go.obo").write_text(
+        "format-version: 1.4\n"
+        + "".join(
+            f"\n[Term]\nid: GO:{k}\nname: t{k}\nnamespace: biological_process\n" + (f"is_a: GO:{p}\n" if p else "")
+            for k, p in ((1, None), (2, 1), (3, 1))
+        )
+    )
+    courses, _ = tl.simulate.profiles(per_group=6, noise=0.03, seed=2)
+    courses.to_frame().to_csv(tmp_path / "c.csv", index=False)
+    genes = "".join(f"{name}\tGO:{2 + (name[0] == 'A')}\n" for name in courses.names)
+    (tmp_path / "genes.tsv").write_text(genes)
+    options = ["--obo", tmp_path / "go.obo", "--gaf", tmp_path / "genes.tsv", "-k", 3]
+    assert run("cluster", tmp_path / "c.csv", "--out", tmp_path / "out", *options).exit_code == 0
+    assert run("report", tmp_path / "out", "--out", tmp_path / "again.html").exit_code == 0
+    assert '"enrichment":null' not in (tmp_path / "again.html").read_text("utf-8")
+    repeated = run("repeat", tmp_path / "out" / "run.json", "--out", tmp_path / "repeated")
+    assert repeated.exit_code == 0
+    assert "ontology terms; that is not repeated" in repeated.output
 
 
 def test_named_data_set(shared_data, monkeypatch, tmp_path):

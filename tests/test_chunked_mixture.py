@@ -283,3 +283,28 @@ def test_mixture_from_a_file(tmp_path):
     assert nmi(found.nearest, truth) > 0.7
     assert "300 courses in" in repr(found)
     assert repr(file) == "CourseFile: x.npy, 8 columns (0 to 1)"
+
+
+def test_a_course_file_reads_what_read_reads_or_says_so(tmp_path):
+    path = tmp_path / "c.csv"
+    path.write_text("gene,0h,1h\nNA,1,2\nb,3,4\n")
+    assert [chunk.names for chunk in tl.CourseFile(path)] == [("NA", "b")]
+    path.write_text("gene,0h,1h\na,1,2,9\nb,3,4,9\n")
+    with pytest.raises(tl.InputError, match=r"c\.csv"):
+        list(tl.CourseFile(path))
+    with pytest.raises(tl.InputError, match="count is -5"):
+        tl.CourseFile(path).sample(-5)
+
+
+@pytest.mark.parametrize(
+    ("where", "message"),
+    [
+        ({"out": "x.parquet"}, "expected a .csv"),
+        ({"out": "nope/x.csv"}, "expected a .csv"),
+        ({"scratch": "nope"}, "scratch"),
+    ],
+)
+def test_places_are_looked_at_before_the_work(where, message):
+    courses, _ = tl.simulate.profiles(per_group=3, seed=1)
+    with pytest.raises(tl.InputError, match=message):
+        tl.mixture_from_chunks([courses], tl.GP.se(1, 1, 0.1), **where)

@@ -197,3 +197,22 @@ def test_figures_and_terms_are_not_overwritten(table, tmp_path):
     result = run("explain", table, "A01", "C01", "--figure", tmp_path / "f.png")
     assert result.exit_code == 2
     assert (tmp_path / "f.png").read_text() == "mine"
+
+
+@pytest.mark.parametrize("ending", ["npy", "zarr"])
+def test_a_matrix_is_not_lost_to_a_file_with_a_mistake(table, tmp_path, ending):
+    out = tmp_path / f"s.{ending}"
+    assert run("similarity", table, "--out", out).exit_code == 0
+    (tmp_path / "bad.csv").write_text("gene,0h,1h\na,1,x\n")
+    assert run("similarity", tmp_path / "bad.csv", "--out", out, "--force").exit_code == 2
+    assert tl.Similarity.open(out).values.shape == (15, 15)
+    assert run("similarity", table, "--out", out).exit_code == 2
+    assert run("similarity", table, "--out", out, "--resume", "--force").exit_code == 2
+    assert run("similarity", table, "--out", out, "--force").exit_code == 0
+    assert run("similarity", table, "--out", out, "--resume").exit_code == 0
+
+
+def test_no_dask_scheduler(table, tmp_path):
+    result = run("similarity", table, "--out", tmp_path / "s.npy", "--dask", "tcp://127.0.0.1:1")
+    assert result.exit_code == 2
+    assert "there is no Dask scheduler at tcp://127.0.0.1:1" in result.output

@@ -13,6 +13,9 @@ from hypothesis import strategies as st
 import timelike as tl
 from timelike.reading import cells, tables, understand
 
+FUZZ = int(os.environ.get("TIMELIKE_FUZZ", "1"))
+"""How many times more random files than usual: make fuzz."""
+
 
 def zipped(name):
     memory = io.BytesIO()
@@ -117,12 +120,12 @@ REFUSED = {
     "conditions in the header": (
         "gene,wt_0h,wt_2h,ko_0h,ko_2h\na,1,2,3,4\n",
         "'wt_0h', 'wt_2h' could be times too, but are written unlike 'ko_0h'. Say which headers are times: "
-        "header='{condition}_{time}h_{replicate}' or the like (--header-pattern), or give a sample sheet",
+        "header='{condition}_{time}h_{replicate}' or the like (--header), or give a sample sheet",
     ),
     "time or replicate": (
         "gene,1_1,1_2,2_1,2_2\na,1,2,3,4\n",
         "can be read as {time}_{replicate} or as {replicate}_{time}. Say which: header='{time}_{replicate}' or "
-        "header='{replicate}_{time}' (--header-pattern), or give a sample sheet (samples=, --samples).",
+        "header='{replicate}_{time}' (--header), or give a sample sheet (samples=, --samples).",
     ),
     "replicate or dose": (
         "gene,2h_10,2h_50,4h_10,4h_50\na,1,2,3,4\n",
@@ -131,7 +134,7 @@ REFUSED = {
     "replicates that pandas renamed, or times": (
         "gene,0,0.1,2,2.1\na,1,2,3,4\n",
         "'0.1', '2.1' can be times, or times with the number of a replicate after the point. Say which: "
-        "header='{time}' or header='{time}.{replicate}' (--header-pattern).",
+        "header='{time}' or header='{time}.{replicate}' (--header).",
     ),
     "replicates after a point, or times": (
         "gene,0.1,0.2,4.1,4.2\na,1,2,3,4\n",
@@ -297,18 +300,19 @@ def check_reads_or_refuses(path, content):
     assert len(found.lines()) == 3
 
 
+@settings(max_examples=40 * FUZZ)
 @given(data=st.binary(max_size=80))
 def test_random_bytes(tmp_path_factory, data):
     check_reads_or_refuses(tmp_path_factory.getbasetemp() / "bytes.csv", data)
 
 
-@settings(max_examples=200)
+@settings(max_examples=200 * FUZZ)
 @given(text=TEXTS)
 def test_random_tables(tmp_path_factory, text):
     check_reads_or_refuses(tmp_path_factory.getbasetemp() / "table.csv", text.encode())
 
 
-@settings(max_examples=200)
+@settings(max_examples=200 * FUZZ)
 @given(where=st.integers(0, len(TABLE)), cut=st.integers(0, 3), piece=st.sampled_from([*PIECES, "\0", "\x89", "%"]))
 def test_damaged_tables(tmp_path_factory, where, cut, piece):
     damaged = TABLE[:where] + piece + TABLE[where + cut :]

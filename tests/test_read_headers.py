@@ -1,6 +1,7 @@
 """What headers say about time and replicate; options that decide where they can be read in two ways."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import timelike as tl
@@ -139,3 +140,13 @@ def test_numbered_names_are_distinct_even_where_a_number_is_taken(tmp_path):
 def test_choices_are_named(tmp_path, option):
     with pytest.raises(tl.InputError, match=f"{option}='maybe' is unknown: expected '"):
         tl.read(file(tmp_path, "0,1,2,3"), **{option: "maybe"})
+
+
+@pytest.mark.parametrize("form", ["T{}.{}", "{}.{}h", "day{}.{}"])
+def test_replicates_after_a_point_are_not_taken_for_times(form):
+    cells = [form.format(t, r) for t in (0, 1, 2) for r in (1, 2)]
+    table = pd.DataFrame([["a", *range(6)]], columns=["gene", *cells])
+    with pytest.raises(tl.InputError, match="number of a replicate after the point"):
+        tl.read(table)
+    pattern = form.format("{time}", "{replicate}")
+    assert tl.read(table, header=pattern).summary().endswith("x 2 replicates")

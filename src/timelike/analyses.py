@@ -84,7 +84,16 @@ class Analysis:
         clustering, courses = keeping.load(place / CLUSTERING, gp)
         record = Record.load(place / RECORD)
         files = tuple(place / name for name in record.outputs)
-        return cls(courses, gp, clustering, nearest(courses, gp, record.recipe.neighbors), record, files=files)
+        near = nearest(courses, gp, record.recipe.neighbors)
+        return cls(courses, gp, clustering, near, record, _enrichment(place, record), files)
+
+
+def _enrichment(place: Path, record: Record) -> pd.DataFrame | None:
+    """The terms that a run found, where it looked for some."""
+    import pandas as pd
+
+    table = place / "enrichment.csv"
+    return pd.read_csv(table) if table.name in record.outputs and table.is_file() else None
 
 
 def nearest(courses: TimeCourses, gp: GP, count: int) -> Neighbors | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,16 +13,16 @@ from typing import TYPE_CHECKING, Any
 
 from timelike import grouping
 from timelike.analyses import Analysis, nearest
-from timelike.clusters import Clustering
 from timelike.courses import TimeCourses
 from timelike.datasets import NAMED
 from timelike.enriching import enrichment
 from timelike.exceptions import DataWarning, FitWarning, InputError
 from timelike.fitting import fit
 from timelike.gp import GP
+from timelike.kernels import name_of
 from timelike.reading import understand
 from timelike.recipes import Recipe
-from timelike.records import Record, Source, checksum
+from timelike.records import GIVEN, Record, Source, checksum
 from timelike.writing import write
 
 if TYPE_CHECKING:
@@ -86,11 +87,13 @@ def analyse(
             _warn(doubts)
         courses = recipe.prepared(given)
         gp = modelled(courses, model, recipe.kernel, tell)
-        clustering = _grouped(courses, gp, recipe, tell)
+        recipe = recipe if model is None else replace(recipe, kernel=name_of(gp.kernel))
+        tell("grouping the courses")
+        clustering = grouping.group(courses, gp, recipe.method, recipe.k, recipe.seed)
         tell("finding the nearest courses of each")
         near = nearest(courses, gp, recipe.neighbors)
         terms = None if ontology is None else enrichment(clustering.labels, list(clustering.names), ontology)
-        record = Record(source, recipe, None if model is None or isinstance(model, GP) else checksum(model))
+        record = Record(source, recipe, None if model is None else GIVEN)
         analysis = Analysis(courses, gp, clustering, near, record, terms)
         if folder is not None:
             tell("writing tables, figures and the report")
@@ -100,11 +103,17 @@ def analyse(
 
 
 def may_fill(out: Path, overwrite: bool) -> Path:
-    """The folder, once it is clear that nothing in it is lost."""
+    """The folder, made if need be, once it is clear that nothing in it is lost."""
     if out.exists() and not out.is_dir():
         raise InputError(f"{out} is a file: give a folder for the results.")
     if out.exists() and any(out.iterdir()) and not overwrite:
         raise InputError(f"{out} is not empty. Choose another folder, or say that it may be overwritten (--force).")
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as problem:
+        raise InputError(f"cannot make the folder {out}: {problem.strerror}.") from None
+    if not os.access(out, os.W_OK):
+        raise InputError(f"cannot write into the folder {out}: no permission.")
     return out
 
 
@@ -118,7 +127,7 @@ def modelled(courses: TimeCourses, model: GP | str | PathLike[str] | None, kerne
         return gp
     gp = model if isinstance(model, GP) else GP.load(model)
     _doubt(courses, gp)
-    return gp
+    return replace(gp, log_likelihood=None)  # which was of the courses it was fitted to
 
 
 def _doubt(courses: TimeCourses, gp: GP) -> None:
@@ -132,12 +141,6 @@ def _doubt(courses: TimeCourses, gp: GP) -> None:
             DataWarning,
             stacklevel=3,
         )
-
-
-def _grouped(courses: TimeCourses, gp: GP, recipe: Recipe, tell: Say) -> Clustering:
-    clustering = grouping.group(courses, gp, recipe.method, recipe.k, recipe.seed)
-    tell(str(clustering))
-    return clustering
 
 
 def _warn(notes: tuple[str, ...]) -> None:
@@ -173,8 +176,11 @@ def _named(name: str, reading: dict[str, Any]) -> tuple[TimeCourses, Source]:
 @contextmanager
 def remembered() -> Iterator[Callable[[], list[str]]]:
     """Warnings about data and fit inside the block are shown as always; the function that comes out lists them."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        yield lambda: [str(w.message) for w in caught if issubclass(w.category, (DataWarning, FitWarning))]
-    for warning in caught:
-        warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
+    caught: list[warnings.WarningMessage] = []
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            yield lambda: [str(w.message) for w in caught if issubclass(w.category, (DataWarning, FitWarning))]
+    finally:
+        for warning in caught:
+            warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)

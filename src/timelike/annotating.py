@@ -9,6 +9,7 @@ from typing import Any
 
 from timelike.enriching import enrichment
 from timelike.exceptions import InputError
+from timelike.exporting import unquoted
 from timelike.files import atomic_path
 from timelike.homogeneity import Weights, bhi
 from timelike.ontology import Ontology
@@ -46,7 +47,7 @@ def read_clusters(path: Path) -> tuple[list[str], list[Any]]:
     names, clusters = table.texts([table.header.index("name"), table.header.index("cluster")])
     first: dict[str, str] = {}
     for name, cluster in zip(names, clusters, strict=True):
-        first.setdefault(name, cluster)
+        first.setdefault(unquoted(name), cluster)
     labels = list(first.values())
     if all(re.fullmatch(r"-?\d+", label) for label in labels):
         return list(first), [int(label) for label in labels]  # so that -1 is known for "in no cluster"

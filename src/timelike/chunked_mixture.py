@@ -22,6 +22,8 @@ from timelike.arrays import Bools, Floats, Ints
 from timelike.climbing import Fit, cheapest_merge, fit_k, soften_certain, still, walk
 from timelike.clusters import Clustering
 from timelike.curve_clusters import Choice, CurveClustering, Step, by_peak, judged_against, kept, likeliest, steps
+from timelike.exceptions import InputError
+from timelike.exporting import harmless
 from timelike.files import atomic_write
 from timelike.gp import GP, Curve
 from timelike.mixtures import MAX_K, WALKERS, check_settings, choose, chosen, say, say_left_out, wild_values
@@ -160,6 +162,7 @@ def mixture_from_chunks(
     True
     """
     checks.instance(gp, GP, "gp")
+    _check_places(out, scratch)
     with tempfile.TemporaryDirectory(dir=scratch, prefix="timelike-") as folder, one_thread_below():
         spool = spooled(chunks, Path(folder), (lambda chunk: wild_values(chunk, gp)) if robust else None)
         check_settings(spool, k, spread, max_k)
@@ -168,9 +171,19 @@ def mixture_from_chunks(
         result = _finished(sweeps, choice, climbed, keep_single=k is not None)
         if out is not None:
             _write(Path(out), result, spool.names())
-    say(result.k, k, choice)
-    say_left_out(spool.left_out, spool.left_out + int(spool.counts @ spool.designs.sizes))
+    say(result.k, k, choice, where="path has them all; ")
+    say_left_out(spool.left_out, spool.left_out + int(spool.counts @ spool.designs.sizes), where="")
     return result
+
+
+def _check_places(out: str | PathLike[str] | None, scratch: str | PathLike[str] | None) -> None:
+    """Raise before the work if its result could not be written after it."""
+    if out is not None:
+        known = str(out).endswith((".csv", ".csv.gz"))
+        if not known or Path(out).is_dir() or not Path(out).absolute().parent.is_dir():
+            raise InputError(f"{out}: expected a .csv or .csv.gz file in a folder that exists.")
+    if scratch is not None and not Path(scratch).is_dir():
+        raise InputError(f"scratch: there is no folder {scratch}.")
 
 
 # -- sweeps ------------------------------------------------------------------------------------------------------
@@ -414,4 +427,4 @@ def _write(path: Path, found: ChunkedClustering, names: Iterable[str]) -> None:
             rows = slice(start, start + TABLE_ROWS)
             columns = {"cluster": found.labels, "probability": found.confidence, "nearest": found.nearest}
             table = pd.DataFrame({"name": list(islice(name, TABLE_ROWS))} | {c: x[rows] for c, x in columns.items()})
-            table.to_csv(file, index=False, header=start == 0, compression=packed)
+            harmless(table).to_csv(file, index=False, header=start == 0, compression=packed)

@@ -55,7 +55,7 @@ def quoted(cell: Any) -> Any:
 
 
 def unquoted(cell: str) -> str:
-    """What :func:`quoted` was given."""
+    """A name as it was before :func:`quoted` made it harmless."""
     return cell[1:] if cell.startswith("'") and cell[1:].startswith(FORMULA) else cell
 
 

@@ -159,7 +159,12 @@ def choose(fits: list[Fit]) -> tuple[Fit, bool]:
     return fits[int(enough[0])], True
 
 
-def say(found: int, k: int | None, choice: Choice) -> None:
+def say(
+    found: int,
+    k: int | None,
+    choice: Choice,
+    where: str = "numbers.csv (in Python path_frame()) has them all; ",
+) -> None:
     """Tell the caller of the caller what deserves a second look; `found` clusters are in the result."""
     if k is not None and found < k:
         message = f"asked for {k} clusters, the data support {found}: the others lost all their courses."
@@ -168,19 +173,19 @@ def say(found: int, k: int | None, choice: Choice) -> None:
         best = max(choice.path, key=lambda step: step.bound)
         warnings.warn(
             f"the courses look like a continuum rather than clusters: up to {best.k} clusters describe them ever a "
-            f"little better. {choice.fit.k} are shown, which costs {choice.cost:.2f} in log evidence for each course; "
-            "see path_frame(), and give k for another number.",
+            f"little better. {found} are shown, which costs {choice.cost:.2f} in log evidence for each course; "
+            f"{where}give k for another number.",
             DataWarning,
             stacklevel=3,
         )
 
 
-def say_left_out(count: int, total: int) -> None:
+def say_left_out(count: int, total: int, where: str = "outliers.csv (in Python outliers()) names them, ") -> None:
     """Tell the caller of the caller how many values were left out."""
     if count:
         warnings.warn(
             f"left out {count:,} of {total:,} values that are more than {OUT:g} standard deviations from what the "
-            "other values of their course let expect; outliers() names them, robust=False keeps them.",
+            f"other values of their course let expect; {where}robust=False keeps them.",
             DataWarning,
             stacklevel=3,
         )

@@ -36,8 +36,8 @@ class Neighbors:
     Attributes
     ----------
     indices : (N, k)
-        Positions among the items, best first. A course is not its own neighbour. Of courses with equal scores the
-        one that comes first is first.
+        Positions among the items, best first. A course is not its own neighbour. Those found with equal scores are
+        in the order of the courses; where more are equal than fit, which of them are found is not specified.
     scores : (N, k)
         The exact similarity s of each, descending.
     names : tuple of str

@@ -42,7 +42,9 @@ def compute(run: Run, target: Path, labels: Labels, *, resume: bool) -> tuple[An
     folder = target.with_name(target.name + ".partial")
     stores.check_ending(target)
     if target.exists():
-        return _finished(run, target, resume)
+        found = _finished(run, target, resume)
+        shutil.rmtree(folder, ignore_errors=True)  # of a run that was killed after its last step but one
+        return found
     there = folder.exists()
     with _disk(folder):
         folder.mkdir(exist_ok=True)
@@ -65,7 +67,7 @@ def discard(target: Path) -> None:
     if folder.exists():
         with alone(folder):
             shutil.rmtree(folder)
-    for path in (target, stores.labels_path(target)):
+    for path in (target, *([stores.labels_path(target)] if target.suffix == ".npy" else [])):
         shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
 
 

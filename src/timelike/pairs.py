@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 FEW = 80
 """Designs are few when a design has, on average, at least so many courses."""
+MOST_FORMS = 20_000
+"""Pairs of designs whose form is kept: some 100 MB."""
 PRECISE_ABOVE = 1e5
 """Where terms that nearly cancel are larger than this, a route takes the form in which they do not occur."""
 
@@ -214,10 +216,13 @@ class GridRoute:
         return [(design[a], slice(a, b)) for a, b in pairwise(bounds)]
 
     def form(self, g: int, h: int) -> PairForm:
-        """The form for a pair of designs, made once."""
-        if (g, h) not in self._forms:
-            self._forms[g, h] = pair_form(self.A[g], self.A[h], self.log_dets[[g, h]])
-        return self._forms[g, h]
+        """The form for a pair of designs, made once where there are not too many of them to keep."""
+        found = self._forms.get((g, h))
+        if found is None:
+            found = pair_form(self.A[g], self.A[h], self.log_dets[[g, h]])
+            if len(self._forms) < MOST_FORMS:
+                self._forms[g, h] = found
+        return found
 
 
 # -- every course its own design ------------------------------------------------------------------------------

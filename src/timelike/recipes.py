@@ -64,6 +64,8 @@ class Recipe:
         grouping.check(self.method, self.k)
         for name, least in (("most_variable", 1), ("k", 1), ("neighbors", 1), ("seed", 0)):
             _check_whole(name, getattr(self, name), least)
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, int(getattr(self, name)))  # NumPy's integers are no JSON
         for name in ("kernel", "title", "time_unit", "value_name"):
             _check_text(name, getattr(self, name))
 

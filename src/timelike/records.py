@@ -17,7 +17,9 @@ from timelike.files import atomic_write
 from timelike.recipes import Recipe
 
 FORMAT = "timelike run 1"
-PACKAGES = ("timelike", "numpy", "scipy", "scikit-learn", "pandas", "numba", "faiss-cpu")
+GIVEN = "given"
+"""Stands for the sum of a given model until it is written."""
+PACKAGES = ("timelike", "numpy", "scipy", "scikit-learn", "pandas", "numba", "faiss-cpu", "igraph")
 """What a result depends on."""
 
 
@@ -40,7 +42,7 @@ class Record:
     ----------
     source, recipe
     model_sha256
-        Of the model that was given, or None where it was fitted.
+        Of the ``model.json`` that was written, where the model was given; None where it was fitted.
     outputs
         File name -> SHA-256 of what the run wrote.
     notes
@@ -73,7 +75,7 @@ class Record:
                 tuple(map(str, data.get("notes", ()))),
                 _texts(data, "versions"),
             )
-        except InputError as problem:
+        except (InputError, TypeError) as problem:
             raise InputError(f"{path}: {problem}") from None
 
 

@@ -12,6 +12,7 @@ from timelike.datasets import NAMED
 from timelike.exceptions import DataWarning, InputError
 from timelike.records import Record, checksum, versions
 
+ONTOLOGY = "enrichment.csv"
 COMPARED = (".csv", ".json", ".npz")
 """Figures and pages carry versions of other programs; tables, model and clustering must be the same."""
 
@@ -33,9 +34,15 @@ def repeat_run(
         As for :func:`timelike.analyse`.
     """
     told = Record.load(record)
+    if out.resolve() == record.parent.resolve():
+        raise InputError(f"{out} holds the run that is to be repeated: give another folder.")
     data = _input(told, file, record)
     _compare_versions(told)
     model = None if told.model_sha256 is None else record.parent / MODEL
+    if model is not None and checksum(model) != told.model_sha256:
+        raise InputError(f"{model} is not the model of that run: its SHA-256 is another one.")
+    if ONTOLOGY in told.outputs:
+        warnings.warn("the run also looked for ontology terms; that is not repeated.", DataWarning, stacklevel=2)
     how: dict[str, Any] = vars(told.recipe)
     return analyse(data, out, model=model, reading=told.source.reading, overwrite=overwrite, say=say, **how)
 
@@ -43,13 +50,13 @@ def repeat_run(
 def differences(record: Path, again: Analysis) -> list[str]:
     """Files of a run whose content is not what its record says."""
     told, found = Record.load(record).outputs, again.record.outputs
-    return [name for name in told if name.endswith(COMPARED) and told[name] != found.get(name)]
+    return [n for n in told if n.endswith(COMPARED) and n != ONTOLOGY and told[n] != found.get(n)]
 
 
 def _input(told: Record, file: Path | None, record: Path) -> Path:
     if file is None and told.source.path is None:
         raise InputError(f"{record} does not name its input: the courses came from Python. Give the file (--file).")
-    data = file or Path(str(told.source.path))
+    data = file or _found(Path(str(told.source.path)), record.parent)
     if str(data) in NAMED and told.source.sha256 is None:
         return data
     if not data.is_file():
@@ -57,6 +64,12 @@ def _input(told: Record, file: Path | None, record: Path) -> Path:
     if told.source.sha256 is not None and checksum(data) != told.source.sha256:
         raise InputError(f"{data} is not the file of that run: its SHA-256 is not {told.source.sha256[:12]}...")
     return data
+
+
+def _found(path: Path, folder: Path) -> Path:
+    """A file by the path that the record has, which may be relative to where the run was started."""
+    places = (path, folder / path, folder.parent / path)
+    return next((place for place in places if place.is_file()), path)
 
 
 def _compare_versions(told: Record) -> None:

@@ -22,8 +22,10 @@ Done = Callable[[Tile, Any], None]
 
 Results = Generator[tuple[Tile, Any], None, None]
 
-AHEAD = 3
-"""Tiles that wait at each thread of a cluster: enough to hide the way there, few enough for its memory."""
+AHEAD = 2
+"""Tasks that wait at each thread of a cluster: enough to hide the way there, few enough for its memory."""
+TOGETHER = 4
+"""Tiles of a task: a task costs the scheduler some milliseconds, which are taken from the work."""
 
 
 def thread_count(threads: int | None) -> int:
@@ -148,43 +150,50 @@ def check_client(client: Any) -> None:
 
 
 def _on_cluster(work: Work, tiles: list[Tile], client: Any) -> Results:
-    """Results as they come. Few tiles are under way at once: the results of the others would fill the workers."""
+    """Results as they come. Few tasks are under way at once: the results of the others would fill the workers."""
     from distributed import as_completed
 
     shared = client.scatter(work, broadcast=True, hash=False)
-    here, waiting, coming = software(), iter(tiles), as_completed()
-    tile_of: dict[Any, Tile] = {}
+    here, waiting, coming = software(), _groups(tiles, client), as_completed()
+    tiles_of: dict[Any, list[Tile]] = {}
     room, asked = 0, float("-inf")
 
     def top_up() -> None:
         nonlocal room, asked
         if monotonic() > asked + 1:  # workers come and go, but each question takes the scheduler's time
             room, asked = max(1, AHEAD * sum(client.nthreads().values())), monotonic()
-        while len(tile_of) < room:
-            tile = next(waiting, None)
-            if tile is None:
+        while len(tiles_of) < room:
+            group = next(waiting, None)
+            if group is None:
                 return
-            future = client.submit(_elsewhere, shared, tile, here, pure=False)
-            tile_of[future] = tile
+            future = client.submit(_elsewhere, shared, group, here, pure=False)
+            tiles_of[future] = group
             coming.add(future)
 
     try:
         top_up()
         for future in coming:
-            result = future.result()
-            yield tile_of.pop(future), result
+            results = future.result()
+            yield from zip(tiles_of.pop(future), results, strict=True)
             top_up()
     finally:
-        client.cancel(list(tile_of))
+        client.cancel(list(tiles_of))
 
 
-def _elsewhere(work: Work, tile: Tile, expected: str) -> Any:
-    """The work on a tile, on a worker; other software there could give other last digits."""
+def _groups(tiles: list[Tile], client: Any) -> Iterator[list[Tile]]:
+    """Tiles in the tasks of a cluster: several in each, but not so many that a worker has none."""
+    workers = max(1, sum(client.nthreads().values()))
+    size = min(TOGETHER, max(1, len(tiles) // (4 * workers)))
+    return (tiles[i : i + size] for i in range(0, len(tiles), size))
+
+
+def _elsewhere(work: Work, tiles: list[Tile], expected: str) -> list[Any]:
+    """The work on some tiles, on a worker; other software there could give other last digits."""
     if software() != expected:
         raise InputError(f"a Dask worker runs {software()}, but this process {expected}. Install the same on both.")
     _keep_memory()
     with one_thread_below():
-        return work(tile)
+        return [work(tile) for tile in tiles]
 
 
 @cache
@@ -205,8 +214,14 @@ def _keep_memory() -> None:
 
 @cache
 def software() -> str:
-    """What the last digits of a result depend on: our version, and those of what computes for us."""
-    return ", ".join(f"{package} {_version(package)}" for package in ("timelike", "numpy", "numba"))
+    """What the last digits of a result depend on: versions, and the processor that the linear algebra is made for."""
+    packages = ", ".join(f"{package} {_version(package)}" for package in ("timelike", "numpy", "scipy", "numba"))
+    kinds = sorted({str(library.get("architecture")) for library in _libraries().info() if _is_blas(library)})
+    return f"{packages}, processor {' '.join(kinds)}"
+
+
+def _is_blas(library: dict[str, Any]) -> bool:
+    return library["user_api"] == "blas"
 
 
 def _version(package: str) -> str:

@@ -108,9 +108,11 @@ def by_prediction(task: Task, best: Best, *, approximate: bool = False) -> None:
             of_values, of_means = sight.coordinates(g, h)
             points = sight.means[items] @ of_means
             find = finder(points, approximate=approximate, threads=task.threads)
-            scores = PairScores.of(sight.way.form(g, h), sight.means)
+            # Only the courses of the two designs are put into the coordinates of their form.
+            scores = PairScores.of(sight.way.form(g, h), sight.means[np.concatenate([rows, items])])
+            at = np.arange(len(rows))
             for part, found in nearest_points(points, values @ of_values, task.k + 1, find):
-                _offer(best, rows[part], items[found], scores(rows[part], items[found]), found >= 0)
+                _offer(best, rows[part], items[found], scores(at[part], found + len(rows)), found >= 0)
 
 
 def _offer(best: Best, rows: Ints, indices: Ints, scores: Floats, there: Bools) -> None:

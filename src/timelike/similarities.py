@@ -173,11 +173,23 @@ def _fill_parts(values: Floats, job: Job, threads: int | None) -> None:
         rows, cols = part
         block = values[part] if in_order else np.empty((rows.stop - rows.start, cols.stop - cols.start))
         job.fill(part, block)
-        if job.square and rows == cols:
-            mirror(block)
         if not in_order:
+            if job.square and rows == cols:
+                mirror(block)
             job.put(part, block, values)
-        elif job.square and rows != cols:
-            values[cols, rows] = block.T
+        elif job.square:
+            _reflect(values, job, part)
 
     schedule.run(work, job.parts(), threads, "similarity")
+
+
+def _reflect(values: Floats, job: Job, part: schedule.Tile) -> None:
+    """Fill what is below the diagonal: computed where that gives the same bits, which is faster than copying."""
+    rows, cols = part
+    if job.mirrors_itself(part):
+        if rows != cols:
+            job.fill((cols, rows), values[cols, rows])
+    elif rows == cols:
+        mirror(values[part])
+    else:
+        values[cols, rows] = values[part].T

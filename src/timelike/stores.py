@@ -53,7 +53,7 @@ def store_for(path: Path, shape: tuple[int, int], size: tuple[int, int]) -> Stor
     if path.suffix == ".npy":
         return NumpyStore(path, shape)
     require_zarr()
-    return ZarrStore(path, shape, size)
+    return ZarrStore(path, shape, (min(size[0], shape[0]), min(size[1], shape[1])))
 
 
 def check_ending(target: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import warnings
 from collections.abc import Iterator
 from functools import cached_property
 from os import PathLike
@@ -30,7 +31,7 @@ class CourseFile:
     r"""A file of courses on one grid, one a row, which need not fit into memory.
 
     Iterate over it for ``TimeCourses`` of `rows` courses each, as often as needed; :meth:`sample` draws some at random.
-    That no name stands twice is checked within each chunk only.
+    That no name stands twice is checked within each chunk only; cells that a line lacks at its end are gaps.
 
     Parameters
     ----------
@@ -79,6 +80,8 @@ class CourseFile:
 
     def sample(self, count: int, seed: int = 0) -> TimeCourses:
         """So many courses, drawn at random, or all of them where there are fewer: to fit a model to, for instance."""
+        if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 1:
+            raise InputError(f"count is {count!r}: expected a whole number, at least 1.")
         chosen = np.sort(np.random.default_rng(seed).permutation(self.count)[:count])
         names: list[str] = []
         values: list[Floats] = []
@@ -145,12 +148,15 @@ class CourseFile:
             for batch in _parquet(self.path).iter_batches(batch_size=self.rows):
                 yield batch.to_pandas().set_axis(range(len(self._header)), axis=1)
             return
-        kinds = {self._columns[0]: str}
-        settings = {"header": None, "skiprows": 1, "dtype": kinds, "chunksize": self.rows, "sep": _separator(self.path)}
+        settings = {"header": None, "skiprows": 1, "chunksize": self.rows, "sep": _separator(self.path)}
+        texts = {self._columns[0]: str}  # also a course called NA
+        wrong = (pd.errors.ParserError, pd.errors.EmptyDataError, pd.errors.ParserWarning, UnicodeDecodeError, OSError)
+        names = range(len(self._header))
         try:
-            with pd.read_csv(self.path, names=range(len(self._header)), index_col=False, **settings) as tables:
-                yield from tables
-        except (pd.errors.ParserError, pd.errors.EmptyDataError) as problem:
+            with pd.read_csv(self.path, names=names, index_col=False, converters=texts, **settings) as tables:
+                while (table := _next(tables)) is not None:
+                    yield table
+        except wrong as problem:
             raise InputError(f"{self.path}: {problem}") from None
 
     def _numbers(self, table: Any) -> Floats:
@@ -159,6 +165,15 @@ class CourseFile:
         except (TypeError, ValueError) as problem:
             row = int(table.index[0]) + 1
             raise InputError(f"{self.path}: {problem}, in the {self.rows:,} courses from number {row:,} on.") from None
+
+
+def _next(tables: Any) -> Any:
+    """The next table, or None at the end; a line longer than the header is an error, not a warning."""
+    import pandas as pd
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", pd.errors.ParserWarning)
+        return next(tables, None)
 
 
 def _format(path: Path) -> str:
@@ -173,7 +188,7 @@ def _format(path: Path) -> str:
 def _array(path: Path) -> Any:
     try:
         array = np.load(path, mmap_mode="r", allow_pickle=False)
-    except ValueError as problem:
+    except (ValueError, EOFError) as problem:
         raise InputError(f"cannot read {path}: {problem}.") from None
     if array.ndim != 2 or array.dtype.kind not in "fiu" or 0 in array.shape:
         raise InputError(

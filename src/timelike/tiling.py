@@ -20,6 +20,8 @@ BLOCK = 1024
 """Courses along each side of a tile that travels: 8 MB, written and recorded as one."""
 PART = 512
 """Courses along each side of what a route computes at once, at most: it stays in the cache while it is mirrored."""
+EVEN = 64
+"""Sizes of which linear algebra libraries have nothing left over."""
 MOST_PARTS = 16
 """Parts along each side of such a tile: where pairs are dear, tiles are smaller."""
 
@@ -38,7 +40,8 @@ class Job:
     square : bool
         Whether the rows and columns are the same courses: then the tiles on and above the diagonal are enough.
     part : (int, int)
-        Rows and columns that the route computes at once. No part is much smaller than the others.
+        Rows and columns that the route computes at once. No part is much smaller than the others, except the last
+        ones of a symmetric route.
     size : (int, int)
         Rows and columns of a tile: several parts, of which it has the bits.
     """
@@ -55,7 +58,7 @@ class Job:
     def of(cls, way: Route, left: Ints, right: Ints, offset: int | None = None) -> Job:
         """The job for these courses, cut as suits the route; without `offset`, among themselves."""
         side = min(way.side, PART)
-        part = _even(len(left), side), _even(len(right), side)
+        part = (side, side) if way.symmetric else (_even(len(left), side), _even(len(right), side))
         parts = min(max(1, BLOCK // side), MOST_PARTS)
         return cls(way, left, right, offset or 0, offset is None, part, (parts * part[0], parts * part[1]))
 
@@ -92,6 +95,14 @@ class Job:
         if self.square and rows == cols:
             mirror(out)
         return out
+
+    def mirrors_itself(self, part: Tile) -> bool:
+        """Whether the route gives the mirror image of a part the same bits, so that it need not be copied.
+
+        A library may sum in another order in what is left over at the end of a matrix, not in parts of full size.
+        """
+        aligned = self.part[0] % EVEN == 0
+        return self.way.symmetric and aligned and all(span.stop - span.start == self.part[0] for span in part)
 
     def fill(self, part: Tile, out: Floats) -> None:
         """Write the similarities of a part into `out`."""

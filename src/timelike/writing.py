@@ -13,9 +13,9 @@ import numpy as np
 from timelike import keeping, plot
 from timelike.analyses import CLUSTERING, MODEL, RECORD, Analysis, described, labels_of
 from timelike.curve_clusters import CurveClustering
-from timelike.exceptions import DataWarning, MissingExtraError
+from timelike.exceptions import DataWarning, InputError, MissingExtraError
 from timelike.exporting import write_table
-from timelike.records import checksum
+from timelike.records import Record, checksum
 from timelike.reporting import report
 
 if TYPE_CHECKING:
@@ -28,13 +28,28 @@ CURVE_TIMES = 101
 
 def write(analysis: Analysis, out: Path) -> Analysis:
     """Write all files of an analysis into the folder `out`; the analysis, knowing its files."""
-    out.mkdir(parents=True, exist_ok=True)
+    _clear(out)
     analysis.gp.save(out / MODEL)
     keeping.save(out / CLUSTERING, analysis.clustering, analysis.courses)
     names = [MODEL, CLUSTERING, *_tables(analysis, out), *_figures(analysis, out), *write_report(analysis, out)]
-    record = replace(analysis.record, outputs={name: checksum(out / name) for name in names})
+    sums = {name: checksum(out / name) for name in names}
+    given = analysis.record.model_sha256 is not None
+    record = replace(analysis.record, outputs=sums, model_sha256=sums[MODEL] if given else None)
     record.save(out / RECORD)
     return replace(analysis, record=record, files=tuple(out / name for name in [RECORD, *names]))
+
+
+def _clear(out: Path) -> None:
+    """Make the folder, without the run that is overwritten; its record goes first: no rest is taken for a run."""
+    out.mkdir(parents=True, exist_ok=True)
+    try:
+        old = Record.load(out / RECORD).outputs
+    except InputError:
+        old = {}
+    (out / RECORD).unlink(missing_ok=True)
+    for name in old:
+        if Path(name).name == name:  # a record may come from anybody
+            (out / name).unlink(missing_ok=True)
 
 
 def write_report(analysis: Analysis, out: Path) -> list[str]:
@@ -42,7 +57,7 @@ def write_report(analysis: Analysis, out: Path) -> list[str]:
     if len(analysis.courses) > REPORT_UP_TO:
         warnings.warn(
             f"no report: a page holds {REPORT_UP_TO:,} courses, these are {len(analysis.courses):,}. The tables have "
-            "them all; select courses (most_variable) for a report.",
+            "them all; select courses (most_variable=, --most-variable) for a report.",
             DataWarning,
             stacklevel=2,
         )
@@ -101,7 +116,7 @@ def _figures(analysis: Analysis, out: Path) -> list[str]:
     clustering, labels = analysis.clustering, labels_of(analysis)
     courses, gp = (None, None) if isinstance(clustering, CurveClustering) else (analysis.courses, analysis.gp)
     try:
-        panels = plot.panels(len(set(clustering.labels)), columns=3, width=7)
+        panels = plot.panels(clustering.k + int((clustering.labels < 0).any()), columns=3, width=7)
     except MissingExtraError as problem:
         warnings.warn(str(problem), DataWarning, stacklevel=2)
         return []

@@ -14,7 +14,9 @@ from timelike.cli.options import (
     force_option,
     may_write,
     model_options,
+    one_kernel,
     reading_options,
+    same_unit,
     split_reading,
     understood,
 )
@@ -65,7 +67,8 @@ def cluster(
     """
     from timelike.analysing import analyse
 
-    reading, choices = split_reading(options)
+    one_kernel(model, options["kernel"])
+    reading, choices = split_reading({name: value for name, value in options.items() if value is not None})
     ontology = _ontology(obo, gaf)
     _tell(analyse(file, out, model=model, ontology=ontology, reading=reading, overwrite=force, say=say, **choices))
 
@@ -114,9 +117,10 @@ def report(folder: Path, out: Path | None, force: bool) -> None:
     from timelike.analyses import Analysis
     from timelike.writing import page
 
+    analysis = Analysis.load(folder)
     target = out or folder / "report.html"
     may_write(target, force)
-    page(Analysis.load(folder), target)
+    page(analysis, target)
     say(f"open {target} in a browser")
 
 
@@ -135,7 +139,9 @@ def predict(folder: Path, file: Path, out: Path, force: bool, **reading: Any) ->
 
     may_write(out, force)
     analysis = Analysis.load(folder)
-    found = analysis.predict(understood(file, split_reading(reading)[0]).courses)
+    new = understood(file, split_reading(reading)[0])
+    same_unit(analysis.record.source.time_unit, new.time_unit, file)
+    found = analysis.predict(new.courses)
     write_table(found.to_frame(), out)
     click.echo(str(found))
     say(f"wrote {out}")

@@ -82,7 +82,7 @@ def course_options(command: Verb) -> Verb:
 def model_options(command: Verb) -> Verb:
     """The model: read from a file, or fitted."""
     given = click.option("--model", type=FILE, help="Use this model (from 'timelike fit') instead of fitting one.")
-    return given(click.option("--kernel", default="se", show_default=True, help=KERNELS)(command))
+    return given(click.option("--kernel", help=f"Kernel to fit: {KERNELS} [default: se]")(command))
 
 
 def force_option(what: str) -> Callable[[Verb], Verb]:
@@ -110,8 +110,7 @@ def courses_of(file: Path, **options: Any) -> TimeCourses:
     from timelike.recipes import Recipe
 
     reading, choices = split_reading(options)
-    found = understood(file, reading)
-    return Recipe.of(choices).prepared(found.courses)
+    return Recipe.of(choices).prepared(understood(file, reading).courses)
 
 
 def understood(file: Path, reading: dict[str, Any]) -> Understood:
@@ -124,11 +123,24 @@ def understood(file: Path, reading: dict[str, Any]) -> Understood:
     return found
 
 
-def model_of(courses: TimeCourses, model: Path | None, kernel: str) -> GP:
+def model_of(courses: TimeCourses, model: Path | None, kernel: str | None) -> GP:
     """The model in a file, or one fitted to the courses."""
     from timelike.analysing import modelled
 
-    return modelled(courses, model, kernel, say)
+    one_kernel(model, kernel)
+    return modelled(courses, model, kernel or "se", say)
+
+
+def one_kernel(model: Path | None, kernel: str | None) -> None:
+    """Raise if both a model and a kernel are given."""
+    if model is not None and kernel is not None:
+        raise InputError("a model has its kernel already: leave out --kernel or --model.")
+
+
+def same_unit(known: str | None, new: str | None, file: Path) -> None:
+    """Raise if two files say different units of time."""
+    if known and new and known != new:
+        raise InputError(f"{file}: its times are in {new}, the others in {known}. Write both in one unit.")
 
 
 def may_write(out: Path, force: bool) -> None:

@@ -33,7 +33,7 @@ SHELLS = {"bash": "~/.bashrc", "zsh": "~/.zshrc", "fish": "~/.config/fish/comple
 @click.command()
 @quiet_option
 @click.option("--out", type=FOLDER, default="timelike-demo", show_default=True, help="Folder for the results.")
-@click.option("--seed", type=int, default=1, show_default=True, help="Other seed, other courses.")
+@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Other seed, other courses.")
 @force_option("what is there")
 def demo(out: Path, seed: int, force: bool) -> None:
     """Run the whole job on made-up courses with known groups, and say where the report is."""
@@ -67,8 +67,8 @@ def info() -> None:
 def completion(shell: str) -> None:
     """Print what makes SHELL complete verbs, options and files after 'timelike <Tab>'.
 
-    For bash or zsh add  eval "$(timelike completion bash)"  to ~/.bashrc or ~/.zshrc; for fish redirect it into
-    ~/.config/fish/completions/timelike.fish.
+    For bash add  eval "$(timelike completion bash)"  to ~/.bashrc, for zsh the same with zsh to ~/.zshrc; for fish
+    redirect it into ~/.config/fish/completions/timelike.fish.
     """
     from click.shell_completion import get_completion_class
 

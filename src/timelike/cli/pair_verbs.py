@@ -19,11 +19,15 @@ from timelike.cli.options import (
     model_of,
     model_options,
     one_of,
+    same_unit,
+    split_reading,
     threads_option,
+    understood,
 )
 from timelike.cli.telling import say
 from timelike.exceptions import InputError, MissingExtraError
 from timelike.exporting import write_table
+from timelike.recipes import Recipe
 
 if TYPE_CHECKING:
     from timelike.courses import TimeCourses
@@ -58,20 +62,23 @@ def fit(out: Path, force: bool, kernel: str, file: Path, **reading: Any) -> None
 @threads_option
 @force_option("the output")
 def similarity(
-    out: Path, force: bool, dask: str | None, model: Path | None, kernel: str, file: Path, **options: Any
+    out: Path, force: bool, dask: str | None, model: Path | None, kernel: str | None, file: Path, **options: Any
 ) -> None:
     """Write the similarity of every pair of courses of FILE.
 
     A .npy or .zarr file is written tile by tile and may be larger than memory; a run that was stopped, for
     whatever reason, goes on with --resume.
     """
+    from timelike.on_disk import discard
     from timelike.similarities import similarity as all_pairs
 
     resume, threads = (options.pop(name) for name in ("resume", "threads"))
     one_of(out, MATRICES)
-    _make_way(out, force=force, resume=resume)
+    _may_begin(out, force=force, resume=resume)
     courses = courses_of(file, **options)
     gp = model_of(courses, model, kernel)
+    if force and out.suffix in ON_DISK:
+        discard(out)
     with _client(dask) as client:
         if out.suffix in ON_DISK:
             all_pairs(courses, gp, threads=threads, out=out, resume=resume, client=client)
@@ -80,16 +87,14 @@ def similarity(
     say(f"wrote {out}: {len(courses):,} x {len(courses):,} log likelihood ratios")
 
 
-def _make_way(out: Path, *, force: bool, resume: bool) -> None:
-    """See that nothing is lost, and that nothing is in the way."""
+def _may_begin(out: Path, *, force: bool, resume: bool) -> None:
+    """Raise if something would be lost."""
+    if resume and force:
+        raise InputError("--resume goes on with what is there, --force throws it away: give one of them.")
     if resume and out.suffix not in ON_DISK:
         raise InputError(f"only {' and '.join(ON_DISK)} can be resumed: choose such an --out.")
     if not resume:
         may_write(out, force)
-    if force and out.suffix in ON_DISK:
-        from timelike.on_disk import discard
-
-        discard(out)
 
 
 @contextmanager
@@ -114,13 +119,13 @@ def _client(address: str | None) -> Iterator[Any]:
 @course_options
 @model_options
 @click.option("-k", type=int, default=10, show_default=True, help="Nearest courses of each course.")
-@click.option("--to", type=FILE, help="Find the nearest among the courses of this file instead.")
-@click.option("--approximate", is_flag=True, help="Faster for many millions; the result says how complete it is.")
+@click.option("--to", type=FILE, help="Find the nearest among the courses of this file; --most-variable selects these.")
+@click.option("--approximate", is_flag=True, default=None, help="Faster for many millions; says how complete it is.")
 @click.option("--out", type=FILE, default="neighbors.csv", show_default=True, help="Table: .csv or .tsv.")
 @threads_option
 @force_option("the output")
 def neighbors(
-    out: Path, force: bool, k: int, to: Path | None, model: Path | None, kernel: str, file: Path, **options: Any
+    out: Path, force: bool, k: int, to: Path | None, model: Path | None, kernel: str | None, file: Path, **options: Any
 ) -> None:
     """Find the K courses of FILE that are most like each course, without computing all pairs."""
     from timelike.neighborhoods import neighbors as nearest
@@ -128,11 +133,21 @@ def neighbors(
     may_write(out, force)
     one_of(out, (".csv", ".tsv"))
     how = {name: options.pop(name) for name in ("approximate", "threads")}
-    courses = courses_of(file, **options)
-    others = None if to is None else courses_of(to, **options)
+    courses, others = _both(file, to, options)
     found = nearest(courses, model_of(courses, model, kernel), k, others=others, **how)
     write_table(found.to_frame(), out)
     say(f"wrote {out}: {found}")
+
+
+def _both(file: Path, to: Path | None, options: dict[str, Any]) -> tuple[TimeCourses, TimeCourses | None]:
+    """The courses that are asked about, and those to search among where they are others."""
+    if to is None:
+        return courses_of(file, **options), None
+    reading, choices = split_reading(options)
+    asked, items = understood(file, reading), understood(to, reading)
+    same_unit(items.time_unit, asked.time_unit, file)
+    recipe = Recipe.of(choices)
+    return recipe.scaled(asked.courses), recipe.prepared(items.courses)
 
 
 @click.command()
@@ -148,7 +163,7 @@ def explain(
     figure: Path | None,
     force: bool,
     model: Path | None,
-    kernel: str,
+    kernel: str | None,
     file: Path,
     **reading: Any,
 ) -> None:
@@ -156,6 +171,7 @@ def explain(
     from timelike.explanation import explain as explain_pair
 
     if figure is not None:
+        one_of(figure, (".png", ".svg", ".pdf"))
         may_write(figure, force)
     courses = courses_of(file, **reading)
     gp = model_of(courses, model, kernel)

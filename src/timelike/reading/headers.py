@@ -144,7 +144,7 @@ def refuse_numbered_things(names: Sequence[str]) -> None:
         pattern = _NUMBER.sub("{time}", names[0])
         raise InputError(
             f"are {some(names)} numbered samples, or times? Give a sample sheet (samples=, --samples), the times of "
-            f"the columns (times=, --times), or header={pattern!r} (--header-pattern) if the numbers are times."
+            f"the columns (times=, --times), or header={pattern!r} (--header) if the numbers are times."
         )
 
 
@@ -162,9 +162,10 @@ def _unrenamed(header: list[str]) -> list[str]:
     doubtful = [header[k] for k in stems if re.fullmatch(r"[-+]?\d+\.\d+", header[k])]
     numbered = sum(_NUMBER.search(cell) is not None for cell in header)
     if (len(doubtful) > 1 and 2 * len(doubtful) >= numbered) or (doubtful := _dotted_replicates(header)):
+        words = re.split(r"\d+\.\d+", doubtful[0].lstrip("+-"), maxsplit=1)
         raise InputError(
             f"{some(doubtful)} can be times, or times with the number of a replicate after the point. Say which: "
-            "header='{time}' or header='{time}.{replicate}' (--header-pattern)."
+            f"header='{words[0]}{{time}}{words[1]}' or header='{words[0]}{{time}}.{{replicate}}{words[1]}' (--header)."
         )
     return [
         stems[k] if k in stems and not re.fullmatch(r"[-+]?\d+\.\d+", cell) else cell for k, cell in enumerate(header)
@@ -181,13 +182,13 @@ def _stems(header: Sequence[str]) -> dict[int, str]:
 
 def _dotted_replicates(header: Sequence[str]) -> list[str]:
     """Headers like 0.1, 0.2, 4.1, 4.2, where the digits after the point count from 1 for each number before it."""
-    dotted = [cell for cell in header if re.fullmatch(r"\d+\.\d+", cell)]
-    after: dict[str, set[str]] = {}
-    for cell in dotted:
-        after.setdefault(cell.partition(".")[0], set()).add(cell.partition(".")[2])
+    dotted = {cell: m for cell in header if (m := re.fullmatch(r"(\D*\d+)\.(\d+)(\D*)", cell))}
+    after: dict[tuple[str, str], set[str]] = {}
+    for match in dotted.values():
+        after.setdefault((match[1], match[3]), set()).add(match[2])
     counts = [found == {str(k + 1) for k in range(len(found))} and len(found) > 1 for found in after.values()]
-    whole = any(re.fullmatch(r"\d+", cell) for cell in header)
-    return dotted if len(counts) > 1 and all(counts) and not whole else []
+    whole = any(re.fullmatch(r"\D*\d+\D*", cell) for cell in header)
+    return list(dotted) if len(counts) > 1 and all(counts) and not whole else []
 
 
 def _unlettered(header: list[str]) -> list[str]:
@@ -294,7 +295,7 @@ def _two_readings(names: list[str], changing: list[int], times: list[int]) -> st
         one, other = (_pattern(names[0], {times[0]: "{time}", rest: hole}) for hole in ("{replicate}", "{condition}"))
     return (
         f"{some(names)} can be read as {one} or as {other}. Say which: header={one!r} or header={other!r} "
-        "(--header-pattern), or give a sample sheet (samples=, --samples)."
+        "(--header), or give a sample sheet (samples=, --samples)."
     )
 
 
@@ -305,7 +306,7 @@ def _pattern(name: str, roles: dict[int, str]) -> str:
 
 def _how_to_say() -> str:
     return (
-        "Say what the headers mean: header='{time}h_{replicate}' or the like (--header-pattern; {condition} and {any} "
+        "Say what the headers mean: header='{time}h_{replicate}' or the like (--header; {condition} and {any} "
         "may stand in it too), or give a sample sheet (samples=, --samples)."
     )
 

@@ -143,7 +143,7 @@ def _doubts(header: Sequence[str], columns: TimeColumns, others: dict[int, list[
     if doubtful and not decided:
         raise InputError(
             f"{some(doubtful)} could be times too, but are written unlike {header[columns.positions[0]]!r}. Say which "
-            "headers are times: header='{condition}_{time}h_{replicate}' or the like (--header-pattern), or give a "
+            "headers are times: header='{condition}_{time}h_{replicate}' or the like (--header), or give a "
             "sample sheet (samples=, --samples)."
         )
     return [f"columns of numbers that are no times are left out: {some(numeric)}"] if numeric else []

@@ -31,7 +31,8 @@ def methods(subject: Subject) -> list[str]:
     courses = subject.courses
     scaling = subject.run.get("scaling")
     scaled = f" Values were {scaling} before the analysis." if scaling and scaling != "none" else ""
-    data = f"{counted(len(courses), 'time course')} were measured {timing(courses, subject.naming)}.{scaled}"
+    were = "was" if len(courses) == 1 else "were"
+    data = f"{counted(len(courses), 'time course')} {were} measured {timing(courses, subject.naming)}.{scaled}"
     compared = (
         "The similarity of two courses is the natural logarithm of the likelihood ratio between one curve shared by "
         "both and a separate curve for each (Liu & Barahona, 2021)."
@@ -62,6 +63,11 @@ def _grouping(subject: Subject) -> str:
         return (
             f"Courses were merged into {k} by agglomeration: at each step the two sets with the largest log likelihood "
             "ratio of one shared curve to two were joined."
+        )
+    if clustering.method == "leiden":
+        return (
+            f"Courses were put into {k} by the Leiden algorithm on the graph that joins each course to its nearest "
+            "neighbours by this similarity."
         )
     if clustering.method == "spectral":
         return f"Courses were put into {k} by normalised cuts of the neighbour graph of this similarity."

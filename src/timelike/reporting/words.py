@@ -68,7 +68,7 @@ def timing(courses: TimeCourses, naming: Naming) -> str:
     """When the courses were measured."""
     times, _ = distinct_times(courses)
     unit = f" {naming.time_unit}" if naming.time_unit else ""
-    span = f"from {times[0]:g} to {times[-1]:g}{unit}"
+    span = f"from {times[0]:g} to {times[-1]:g}{unit}" if len(times) > 1 else f"({times[0]:g}{unit})"
     sizes = courses.sizes
     if len(times) > 2 * sizes.max():
         return f"each at times of its own, {sizes.min():,} to {sizes.max():,} values a course, {span}"
@@ -105,6 +105,8 @@ def _times(courses: TimeCourses, span: str, distinct: int) -> tuple[str, str, st
 
 
 def _how_many(subject: Subject) -> str:
+    if subject.clustering.method == "leiden":
+        return "found by the method"
     if subject.curved is not None and subject.curved.continuum:
         return "of a continuum"
     return "chosen by the evidence" if _chosen(subject) else "their number was given"
@@ -120,7 +122,8 @@ def _chosen(subject: Subject) -> bool:
 def summary(subject: Subject) -> list[str]:
     """What was found, in sentences, one string a paragraph."""
     courses = subject.courses
-    measured = f"{counted(len(courses), 'course')} were measured {timing(courses, subject.naming)}."
+    were = "was" if len(courses) == 1 else "were"
+    measured = f"{counted(len(courses), 'course')} {were} measured {timing(courses, subject.naming)}."
     found = " ".join([clusters(subject), *_sureness(subject)])
     model = in_a_sentence(subject.gp, subject.naming)
     return [f"{measured} {found}", " ".join([*_outlying(subject), model, *_search(subject)])]
@@ -129,6 +132,10 @@ def summary(subject: Subject) -> list[str]:
 def clusters(subject: Subject) -> str:
     """How many clusters there are, and how clearly."""
     k = counted(subject.clustering.k, "cluster")
+    if subject.clustering.method == "leiden":
+        return f"They fall into {k}: communities of the neighbour graph. Another resolution gives another number."
+    if len(subject.courses) == 1:
+        return "A single course is a cluster of its own."
     if not _chosen(subject):
         return f"They were put into {k}; that number was given, not chosen by the data."
     if subject.curved is not None and subject.curved.continuum:
@@ -140,7 +147,7 @@ def clusters(subject: Subject) -> str:
     margin = evidence[best] - evidence[others[0]]
     words = f"They fall into {k}. The number was chosen by the evidence: the data are {likelier(margin)} likelier "
     clearly = " That is not a clear difference: look at both." if margin < np.log(20) else ""
-    return words + f"with {best} clusters than with {others[0]}, the next best number.{clearly}"
+    return words + f"with {counted(best, 'cluster')} than with {others[0]}, the next best number.{clearly}"
 
 
 def _continuum(subject: Subject) -> str:

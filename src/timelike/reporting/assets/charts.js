@@ -13,10 +13,10 @@ function some(list, most) {
 /** Ticks at the times of measurement where they are few and apart, otherwise at round numbers. */
 function timeTicks(data) {
   return ([low, high], about) => {
+    if (data.ownTimes || data.times.length > 12) return ticks([low, high], about);
     const times = Array.from(data.times);
     const gap = Math.min(...times.slice(1).map((t, i) => t - times[i]));
-    const few = !data.ownTimes && times.length <= 12 && gap > (0.5 * (high - low)) / about;
-    return few ? times : ticks([low, high], about);
+    return gap > (0.5 * (high - low)) / about ? times : ticks([low, high], about);
   };
 }
 

@@ -110,14 +110,15 @@ function counted(number, noun) {
 /** A number with so many digits that matter, no trailing zeros. */
 function digits(number, significant = 4) {
   if (!Number.isFinite(number)) return "";
-  const text = String(Number(number.toPrecision(significant)));
+  const whole = Math.floor(Math.log10(Math.abs(number) || 1)) + 1; // never round before the point
+  const text = String(Number(number.toPrecision(Math.min(Math.max(significant, whole), 15))));
   return text.replace("-", MINUS);
 }
 
 /** A number beside others of the size of `scale`: rounded to hundredths of it. */
 function beside(number, scale) {
   const step = 10 ** (Math.floor(Math.log10(Math.abs(scale) || 1)) - 2);
-  return digits(Math.round(number / step) * step, 6);
+  return digits(Math.round(number / step) * step, 12);
 }
 
 /** A number with so many places behind the point. */

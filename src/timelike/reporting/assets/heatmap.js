@@ -147,7 +147,7 @@ class Heatmap {
       ? ticks([data.grid[0], data.grid[last]], box.width / 80).map((time) => [along(time), time])
       : Array.from(data.times, (time, i) => [box.x + ((i + 0.5) / data.times.length) * box.width, time])
         .filter((_, i) => i % step === 0);
-    const marks = places.map(([x, time]) => svg("text", { x, y, "text-anchor": "middle" }, digits(time, 3)));
+    const marks = places.map(([x, time]) => svg("text", { x, y, "text-anchor": "middle" }, beside(time, (data.grid[data.grid.length - 1] - data.grid[0]) / 100)));
     const right = { x: box.x + box.width, y: box.y + box.height + 32, "text-anchor": "end" };
     return [...marks, svg("text", right, data.timeLabel)];
   }

@@ -93,7 +93,7 @@ let clips = 0;
  */
 function axes({ width, height, x, y, xLabel, yLabel, label, top = 8, xTicks = ticks }) {
   const yTicks = ticks(y, height / 55);
-  const widest = Math.max(...yTicks.map((t) => digits(t).length));
+  const widest = Math.max(...yTicks.map((t) => beside(t, (y[1] - y[0]) / 100).length));
   const margin = { left: (yLabel ? 24 : 8) + widest * 6.6 + 4, right: 10, top, bottom: xLabel ? 36 : 20 };
   const toX = scale(x, [margin.left, width - margin.right]);
   const toY = scale(y, [height - margin.bottom, margin.top]);
@@ -108,11 +108,11 @@ function axes({ width, height, x, y, xLabel, yLabel, label, top = 8, xTicks = ti
   for (const t of yTicks) {
     root.append(
       svg("line", { x1: margin.left, x2: right, y1: toY(t), y2: toY(t), stroke: "var(--grid)" }),
-      svg("text", { x: margin.left - 6, y: toY(t) + 3.5, "text-anchor": "end" }, digits(t)),
+      svg("text", { x: margin.left - 6, y: toY(t) + 3.5, "text-anchor": "end" }, beside(t, (y[1] - y[0]) / 100)),
     );
   }
   for (const t of xTicks(x, (right - margin.left) / 60)) {
-    root.append(svg("text", { x: toX(t), y: bottom + 14, "text-anchor": "middle" }, digits(t)));
+    root.append(svg("text", { x: toX(t), y: bottom + 14, "text-anchor": "middle" }, beside(t, (x[1] - x[0]) / 100)));
   }
   root.append(svg("line", { x1: margin.left, x2: right, y1: bottom, y2: bottom, stroke: "var(--axis)" }));
   if (xLabel) root.append(svg("text", { x: right, y: height - 6, "text-anchor": "end" }, xLabel));
