@@ -19,7 +19,7 @@ SPARE = 8
 """Points looked up beyond those asked for, where distances are known to fewer digits than they are ranked by."""
 ROUNDING = 16 * float(np.finfo(float).eps)
 """Largest error of a squared distance from a matrix product, in units of squared lengths, for each dimension."""
-CELLS_ASKED = 24
+CELLS_ASKED = 10
 """Cells of the approximate index that a query looks into."""
 
 Finder = Callable[[Floats, int], Ints]
@@ -180,10 +180,10 @@ def _library_threads(workers: int) -> Any:
 
 
 def cell_finder(items: Floats, workers: int) -> Finder:
-    """Finds in the cells nearest to the query alone (FAISS, inverted lists), so that it may miss some."""
+    """Finds in the cells nearest to the query alone (FAISS, inverted lists and a graph of them); may miss some."""
     faiss = _faiss()
     cells = int(max(1, min(4 * np.sqrt(len(items)), len(items) / 40)))
-    index = faiss.index_factory(items.shape[1], f"IVF{cells},Flat")
+    index = faiss.index_factory(items.shape[1], f"IVF{cells}_HNSW16,Flat")
     index.cp.niter, index.cp.max_points_per_centroid, index.cp.min_points_per_centroid = 10, 64, 1
     index.nprobe = min(CELLS_ASKED, cells)
     with _library_threads(workers):
