@@ -18,6 +18,7 @@ from timelike import checks
 from timelike.arrays import Floats, Ints
 from timelike.courses import TimeCourses
 from timelike.exceptions import InputError, MissingExtraError
+from timelike.reading.cells import missing_words
 from timelike.reading.headers import time_columns
 
 ROWS = 100_000
@@ -148,12 +149,14 @@ class CourseFile:
             for batch in _parquet(self.path).iter_batches(batch_size=self.rows):
                 yield batch.to_pandas().set_axis(range(len(self._header)), axis=1)
             return
-        settings = {"header": None, "skiprows": 1, "chunksize": self.rows, "sep": _separator(self.path)}
-        texts = {self._columns[0]: str}  # also a course called NA
+        settings: dict[str, Any] = {"header": None, "skiprows": 1, "chunksize": self.rows, "sep": _separator(self.path)}
+        name, columns = self._columns
+        settings |= {"dtype": {name: str}, "keep_default_na": False}  # a course may be called NA
+        settings |= {"na_values": dict.fromkeys(columns.tolist(), missing_words())}
         wrong = (pd.errors.ParserError, pd.errors.EmptyDataError, pd.errors.ParserWarning, UnicodeDecodeError, OSError)
         names = range(len(self._header))
         try:
-            with pd.read_csv(self.path, names=names, index_col=False, converters=texts, **settings) as tables:
+            with pd.read_csv(self.path, names=names, index_col=False, **settings) as tables:
                 while (table := _next(tables)) is not None:
                     yield table
         except wrong as problem:

@@ -21,6 +21,11 @@ _COMMA_OR_THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2},\d{3}")
 _THOUSANDS = re.compile(r"[-+]?\d{1,3}(?:([,.'_ \u00a0])\d{3})(?:\1\d{3})*(?:[,.]\d+)?")
 
 
+def missing_words() -> list[str]:
+    """The words of :data:`MISSING` as people write them: in small letters, in capitals, and NaN, Null, None."""
+    return sorted(MISSING | {word.upper() for word in MISSING} | {"NaN", "Null", "None"})
+
+
 @dataclass(frozen=True)
 class Cells:
     """Columns of text, with the words that say where a cell stands.

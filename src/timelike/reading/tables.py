@@ -143,7 +143,8 @@ class RegularText:
     def _fast(self, numeric: Sequence[int], text: Sequence[int]) -> pd.DataFrame | None:
         import pandas as pd
 
-        missing = sorted(cells.MISSING | {m.upper() for m in cells.MISSING} | {"NaN", "Null", "None"})
+        missing = cells.missing_words()
+        precision: dict[str, Any] = {} if _reads_exactly(self.data) else {"float_precision": "round_trip"}
         try:
             return pd.read_csv(
                 io.BytesIO(self.data),
@@ -156,8 +157,8 @@ class RegularText:
                 na_values=dict.fromkeys(numeric, missing),
                 keep_default_na=False,
                 skipinitialspace=True,
-                float_precision=None if _reads_exactly(self.data) else "round_trip",
                 encoding="utf-8",
+                **precision,
             )
         except ValueError:  # also pandas' ParserError
             return None
