@@ -14,11 +14,12 @@ demo: .venv/run  ## fit, similarity, clusters and report on made-up courses; say
 test: .venv/test  ## all tests
 	$(BIN)/python -m pytest -n auto
 
-check: .venv/test  ## lint, format, types, and the direction of imports
+check: .venv/test  ## lint, format, types, dead code, docstrings, and the direction of imports
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
-	$(BIN)/python -m pytest tests/test_architecture.py
+	$(BIN)/vulture
+	$(BIN)/python -m pytest tests/test_architecture.py tests/test_docstrings.py
 
 format: .venv/test  ## put the code into the house's format
 	$(BIN)/ruff check --fix

@@ -1,7 +1,7 @@
 """Timelike and its peers: the same data, the same machine, one run; agreement, time and memory.
 
 .venv-bench/bin/python benchmarks/peers.py --quick      # a smoke run; writes nothing into results
-.venv-bench/bin/python benchmarks/peers.py              # writes results/peers.md and peers.csv, about 25 minutes
+.venv-bench/bin/python benchmarks/peers.py              # writes results/peers.md and peers.csv, about an hour
 ... --only grid --contender sklearn_kmeans              # one cell; the others stay as they are in peers.csv
 ... --before quiet                                      # a command put before every timed run, on a shared machine
 
@@ -33,8 +33,8 @@ from racing import RESULTS, machine, table
 import timelike as tl
 
 HERE = Path(__file__).parent / "peers"
-LIMIT_SECONDS = {"profiles": 30, "real": 120, "grid": 90, "own": 60}
-"""For each table."""
+LIMIT_SECONDS = 90
+"""For one contender on one row of a table, imports included."""
 LIMIT_BYTES = 8 * 10**9
 STEP = 8
 """A contender that took more than 1/STEP of the limit is not tried on ten times as many courses."""
@@ -203,7 +203,7 @@ def sized(name: str, count: int, make: Callable[[int], tuple[tl.TimeCourses, np.
 
 
 def all_sets(quick: bool) -> list[Sets]:
-    seeds, counts, own = (2, (1000,), (500,)) if quick else (5, (1000, 10_000, 100_000, 1_000_000), (1000, 10_000))
+    seeds, counts, own = (2, (1000,), (500,)) if quick else (20, (1000, 10_000, 100_000, 1_000_000), (1000, 10_000))
     rows = [profiles(*row, seeds) for row in (("even", 0.10), ("uneven", 0.10), ("asynchronous", 0.08))]
     rows += [real("yeast_alpha, standardized", 5, standardized_yeast), real("growth", 2, growth)]
     rows += [] if quick else [real("blood_pressure", 5, blood_pressure)]
@@ -245,7 +245,10 @@ def arrays(courses: tl.TimeCourses, points: int) -> dict[str, np.ndarray]:
 # -- one run -------------------------------------------------------------------------------------------------------
 
 
-FIELDS = ("table", "data", "contender", "sets", "clusters", "ari", "nmi", "seconds", "gigabytes", "before", "note")
+FIELDS = (
+    *("table", "data", "contender", "sets", "clusters", "ari", "ari_error", "nmi", "seconds", "gigabytes", "before"),
+    "note",
+)
 Record = dict[str, object]
 
 
@@ -287,7 +290,7 @@ def run_cell(sets: Sets, contender: Contender, found: Home, before: list[str]) -
     with tempfile.TemporaryDirectory() as folder:
         places, truths = laid_out(sets, Path(folder))
         command = [*found.command, contender.name, str(sets.k), *map(str, places)]
-        lines, note = measured(command, before, LIMIT_SECONDS[sets.table])
+        lines, note = measured(command, before, LIMIT_SECONDS)
         scores = []
         for place, truth in zip(places[: len(lines)], truths, strict=False):
             scores.append(judged(np.loadtxt(place / f"{contender.name}.labels", dtype=int), truth))
@@ -295,6 +298,8 @@ def run_cell(sets: Sets, contender: Contender, found: Home, before: list[str]) -
     if not lines:
         return record
     record |= {key: float(np.mean([score[key] for score in scores])) for key in scores[0]}
+    if len(scores) > 1:
+        record["ari_error"] = float(np.std([score["ari"] for score in scores], ddof=1) / np.sqrt(len(scores)))
     names = {"seconds": "seconds", "gigabytes": "peak", "before": "before"}
     return record | {key: float(np.mean([line[name] for line in lines])) for key, name in names.items()}
 
@@ -305,7 +310,7 @@ def hopeless(records: dict[tuple, Record], sets: Sets, contender: Contender) -> 
     earlier = records.get((sets.table, f"{int(count) // 10:,}", contender.name)) if count.isdigit() else None
     if earlier is None:
         return ""
-    slow = float(str(earlier.get("seconds") or 0)) > LIMIT_SECONDS[sets.table] / STEP
+    slow = float(str(earlier.get("seconds") or 0)) > LIMIT_SECONDS / STEP
     return "not tried" if slow or earlier["note"] not in ("", "absent") else ""
 
 
@@ -323,7 +328,12 @@ TITLES = {
 def cell(record: Record | None, keys: tuple[str, ...]) -> list[object]:
     if record is None or record.get("ari") in (None, ""):
         return [str(record["note"]) if record else "not run", *[""] * (len(keys) - 1)]
-    return [shown(key, float(str(record[key]))) for key in keys]
+    cells: list[object] = [shown(key, float(str(record[key]))) for key in keys]
+    if record.get("ari_error"):
+        cells[0] = f"{cells[0]} ± {float(str(record['ari_error'])):.3f}"
+    if record["note"]:
+        cells[0] = f"{cells[0]} ({record['sets']} sets, then {record['note']})"
+    return cells
 
 
 def shown(key: str, value: float) -> str:
@@ -337,7 +347,7 @@ def shown(key: str, value: float) -> str:
 def crossed(records: dict[tuple, Record], name: str) -> str:
     """A table of contenders by data sets: agreement, time and memory side by side."""
     columns = list(dict.fromkeys(data for kind, data, _ in records if kind == name))
-    keys = ("ari", "nmi", "clusters") if name == "profiles" else ("ari", "nmi", "clusters", "seconds", "gigabytes")
+    keys = ("ari", "nmi", "clusters", "seconds", "gigabytes")
     heads = {"ari": "ARI", "nmi": "NMI", "clusters": "K", "seconds": "s", "gigabytes": "GB"}
     text = f"## {TITLES[name].format(sets=_sets(records, name))}\n"
     for column in columns:
@@ -351,13 +361,13 @@ def _sets(records: dict[tuple, Record], name: str) -> int:
     return max((int(float(str(r.get("sets") or 0))) for (kind, _, _), r in records.items() if kind == name), default=0)
 
 
-LIMITS = ", ".join(f"{seconds} s ({name})" for name, seconds in LIMIT_SECONDS.items())
 HOW = f"""Every contender gets the same courses and, unless it chooses, the true number of clusters (K). ARI is the
-adjusted Rand index. Each run is a process of its own, and all cores may be used. Seconds are from values in memory to
-labels, the fit of our GP included; imports and a first run on 60 courses, in which compilers do their work, are not.
-GB is the largest memory of the process, imports and data included.
+adjusted Rand index; where there are several data sets, ± is the standard error of the mean. Each run is a process of
+its own, and all cores may be used. Seconds are from values in memory to labels, the fit of our GP included; imports and
+a first run on 60 courses, in which compilers do their work, are not. GB is the largest memory of the process, imports
+and data included.
 
-- Limits: {LIMIT_BYTES // 10**9} GB, and, imports included, {LIMITS}.
+- Limits for each cell: {LIMIT_BYTES // 10**9} GB, and {LIMIT_SECONDS} s, imports included.
 - "not tried": at a tenth of the courses it failed or took more than 1/{STEP} of the limit.
 - Methods that need a grid get linear interpolation: onto the 15 times (asynchronous profiles), over the gaps
   (yeast_alpha), onto 30 even times (blood_pressure) or 10 (own times).

@@ -190,6 +190,7 @@ def test_choices_are_made_and_recorded(table, tmp_path):
 
 
 def test_axes_are_called_what_the_user_calls_them(table, tmp_path):
+    pytest.importorskip("matplotlib")
     options = ["--title", "My <genes>", "--time-unit", "weeks", "--value-name", "log2 counts"]
     assert run("cluster", table, "--out", tmp_path / "out", *options).exit_code == 0
     figure, page = ((tmp_path / "out" / name).read_text("utf-8") for name in ("clusters.svg", "report.html"))

@@ -1,6 +1,7 @@
 """Results in AnnData: what is where, that it survives a file, and what is refused."""
 
 import sys
+from dataclasses import replace
 from types import SimpleNamespace
 
 import anndata
@@ -130,7 +131,7 @@ def test_record_has_what_is_needed_to_repeat(adata, mixture, gp):
 
 
 def test_file_and_back(adata, mixture, nearest, gp, tmp_path):
-    annotated.write(adata, mixture, nearest, gp=gp.with_warnings("one.", "two."))
+    annotated.write(adata, mixture, nearest, gp=replace(gp, warnings=("one.", "two.")))
     adata.write_h5ad(tmp_path / "a.h5ad")
     back = anndata.read_h5ad(tmp_path / "a.h5ad")
     pd.testing.assert_frame_equal(back.var, adata.var)

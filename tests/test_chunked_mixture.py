@@ -212,6 +212,8 @@ def written(folder, ending, values, names):
 
 @pytest.mark.parametrize("ending", [".npy", ".csv", ".csv.gz", ".tsv", ".parquet"])
 def test_files_give_the_same_courses_twice(tmp_path, ending):
+    if ending == ".parquet":
+        pytest.importorskip("pyarrow")
     values = np.random.default_rng(0).normal(size=(25, 4)).astype(np.float32).astype(float)
     values[3, 1] = np.nan
     names = [str(i) for i in range(25)] if ending == ".npy" else [f"00{i}" for i in range(25)]

@@ -106,11 +106,6 @@ def test_covariance_is_kernel_times_signal_variance():
     assert_allclose(GP.se(1, 3, 0.1).covariance(x), 9 * np.exp(-0.5 * np.array([[0, 0.25], [0.25, 0]])))
 
 
-def test_with_warnings_adds_sentences():
-    gp = GP.se(1, 1, 0.1).with_warnings("first").with_warnings("second")
-    assert gp.warnings == ("first", "second")
-
-
 def test_models_cannot_be_changed():
     with pytest.raises(AttributeError):
         GP.se(1, 1, 0.1).noise_sd = 2

@@ -1,6 +1,7 @@
 """What notebooks show: well-formed, escaped, small, in the page's colours, and saying what matters."""
 
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -38,7 +39,7 @@ def all_nouns(courses, gp):
     S = tl.similarity(courses, gp)
     return {
         "courses": courses,
-        "model": gp.with_warnings(EVIL),
+        "model": replace(gp, warnings=(EVIL,)),
         "mixture": tl.mixture(courses, gp, 3),
         "linkage": tl.hierarchical(S, 4),
         "explanation": tl.explain(courses, gp, 0, 20),
@@ -147,7 +148,7 @@ def test_model_says_what_its_numbers_mean(courses, gp):
         assert f"{value:.4g}" in said
     assert "scatter" in said
     assert "Look again" not in said
-    assert "Look again: beware." in text(shown(gp.with_warnings("beware.")))
+    assert "Look again: beware." in text(shown(replace(gp, warnings=("beware.",))))
     given = text(shown(tl.GP.se(2, signal_sd=1, noise_sd=0.5)))
     assert "log likelihood" not in given
     assert "period" not in given

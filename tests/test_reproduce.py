@@ -110,6 +110,8 @@ def _figures_of(page):
 
 
 def test_a_killed_run_goes_on_and_ends_the_same(tmp_path):
+    for extra in ("matplotlib", "dtaidistance"):
+        pytest.importorskip(extra)
     arguments = ["figure-async", "--repeats", "5", "--out"]
     store = Run(tmp_path / "killed").work / "figure-async.jsonl"
     command = [sys.executable, "-m", "timelike.reproduce", *arguments, tmp_path / "killed", "--processes", "1"]
@@ -180,6 +182,7 @@ def test_the_issue_names_these():
 
 
 def test_what_is_finished_stays_on_the_page(tmp_path):
+    pytest.importorskip("matplotlib")
     run = Run(tmp_path)
     run.work.mkdir(parents=True)
     (run.work / "genes.md").write_text("## Genes\n", encoding="utf-8")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,8 +14,6 @@ PAIRS = 1 << 15
 """Pairs whose first gains are computed at once: their arrays stay in the cache."""
 COMPACT_BELOW = 0.7
 """Clusters that are gone are dropped from the arrays when less than this share is left."""
-
-Evidence = Callable[[Ints, int], Floats]
 
 
 @dataclass(frozen=True, eq=False)

@@ -94,10 +94,11 @@ def cluster_panels(
 
     Parameters
     ----------
-    clustering, courses, gp, most, time, value
-        As for :func:`clusters`.
+    clustering
     axes
         One for each panel, for instance from :func:`panels`; by default a figure that is two columns wide.
+    courses, gp, most, time, value
+        As for :func:`clusters`.
 
     Examples
     --------

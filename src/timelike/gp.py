@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -215,10 +215,6 @@ class GP:
             raise InputError(f"{path}: the model has no entry {missing}; save it again with GP.save.") from None
         except InputError as problem:
             raise InputError(f"{path}: {problem}") from None
-
-    def with_warnings(self, *sentences: str) -> GP:
-        """The same model with more to say about itself."""
-        return replace(self, warnings=self.warnings + sentences)
 
 
 def _number(name: str, value: Any) -> float:
