@@ -50,10 +50,10 @@ oldest: .venv-oldest/ready  ## all tests with the oldest supported versions of e
 	.venv-oldest/bin/python -m pytest -n auto
 
 newest: .venv-newest/ready  ## all tests with the newest versions, pandas 3 among them (anndata still wants pandas 2)
-	env -u CI .venv-newest/bin/python -m pytest -n auto
+	env -u CI PYTHONPATH=tests TIMELIKE_WITHOUT=anndata,h5py .venv-newest/bin/python -m pytest -p compat.without_extras -n auto
 
 core: .venv-core/ready  ## the tests with the core dependencies alone; what needs an extra is skipped
-	env -u CI PYTHONPATH=tests .venv-core/bin/python -m pytest -p compat.core_only -n auto
+	env -u CI PYTHONPATH=tests TIMELIKE_WITHOUT=all .venv-core/bin/python -m pytest -p compat.without_extras -n auto
 
 wheel:  ## build wheel and sdist, look into them, install into an empty environment and try it
 	$(PYTHON) tests/compat/wheel.py dist

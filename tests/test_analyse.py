@@ -311,18 +311,19 @@ def test_report_is_written_once_more(done, tmp_path):
     assert run("report", out).exit_code == 2  # it would overwrite the page
 
 
-def test_quiet_leaves_only_the_answer(table, tmp_path):
-    result = CliRunner().invoke(main, ["cluster", str(table), "--out", str(tmp_path / "out"), "--quiet"])
-    assert result.exit_code == 0
-    assert result.stderr == ""
-    assert result.stdout.startswith("Clustering: 30 courses")
+def test_quiet_leaves_only_the_answer(table, tmp_path, capsys):
+    main(["cluster", str(table), "--out", str(tmp_path / "out"), "--quiet"], standalone_mode=False)
+    said = capsys.readouterr()
+    assert said.err == ""
+    assert said.out.startswith("Clustering: 30 courses")
 
 
-def test_words_go_to_standard_error_and_answers_to_standard_output(table, tmp_path):
-    result = run("cluster", table, "--out", tmp_path / "out")
-    assert "fitted: length scale" in result.stderr
-    assert result.stdout.count("\n") == 1
-    assert f"open {tmp_path / 'out' / 'report.html'} in a browser" in result.stderr
+def test_words_go_to_standard_error_and_answers_to_standard_output(table, tmp_path, capsys):
+    main(["cluster", str(table), "--out", str(tmp_path / "out")], standalone_mode=False)
+    said = capsys.readouterr()
+    assert "fitted: length scale" in said.err
+    assert said.out.count("\n") == 1
+    assert f"open {tmp_path / 'out' / 'report.html'} in a browser" in said.err
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -52,6 +52,11 @@ def test_one_row_of_values_is_one_course():
     assert_array_equal(one.values, [5.0, 6.0])
 
 
+def test_half_a_character_in_a_name_is_refused():
+    with pytest.raises(InputError, match=r"'b\\ud800' \(position 1\) has half a character"):
+        TimeCourses.from_arrays([0, 1], np.ones((2, 2)), names=["a", "b\ud800"])
+
+
 def test_names_are_numbers_unless_given():
     assert TimeCourses.from_arrays([0], [[1], [2]]).names == ("0", "1")
     assert TimeCourses.from_arrays([0], [[1], [2]], names=[7, "seven"]).names == ("7", "seven")

@@ -106,6 +106,14 @@ def test_the_search_has_no_units(name):
     assert_allclose(hours.starts - days.starts, np.broadcast_to(shift, hours.starts.shape), atol=1e-12)
 
 
+def test_periods_that_are_aliases_are_not_looked_at():
+    """At times 2 h apart, waves of 3 h and of 6 h are the same values."""
+    space = search_space(sk.ExpSineSquared(), HOURS)
+    assert_allclose(np.exp(space.low[space.names.index("periodicity")]), 2 * HOURS.gap)
+    given = search_space(sk.ExpSineSquared(periodicity_bounds=(1.0, 5.0)), HOURS)
+    assert_allclose(np.exp(given.low[given.names.index("periodicity")]), 1.0)
+
+
 def test_starts_go_from_the_gap_to_the_span():
     starts = search_space(sk.RBF(), HOURS).starts
     assert starts.shape == (kernels.STARTS, 1)

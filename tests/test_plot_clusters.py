@@ -110,7 +110,7 @@ def test_labels_stand_outside_only():
     axes = plot.clusters(found, courses=courses, time="time (h)", value="log2").figure.axes
     assert [ax.get_ylabel() for ax in axes] == ["log2", "", "", "", "log2", "", ""]
     assert [ax.get_xlabel() for ax in axes] == [""] * 4 + ["time (h)"] * 3
-    below = [ax.xaxis.get_tick_params()["labelbottom"] for ax in axes]
+    below = [ax.xaxis.get_major_ticks()[0].label1.get_visible() for ax in axes]
     assert below == [False, False, False, True, True, True, True]  # nothing is below the fourth
 
 

@@ -2,7 +2,6 @@
 
 import sys
 
-import anndata
 import numpy as np
 import pandas as pd
 import pytest
@@ -241,6 +240,7 @@ def test_a_missing_package_is_named(tmp_path, monkeypatch, package, content, ext
 
 def samples(**columns):
     obs = pd.DataFrame(columns, index=[f"s{i}" for i in range(4)])
+    anndata = pytest.importorskip("anndata")
     data = anndata.AnnData(np.arange(8.0).reshape(4, 2), obs, pd.DataFrame(index=["g1", "g2"]))
     data.layers["logged"] = csr_matrix(data.X + 1)
     return data
@@ -285,6 +285,7 @@ def test_objects_that_do_not_tell_enough(columns, options, message):
 
 @pytest.mark.parametrize("sparse", [False, True])
 def test_single_cells_are_averaged_only_on_request(sparse):
+    anndata = pytest.importorskip("anndata")
     rng = np.random.default_rng(0)
     counts = rng.poisson(2.0, (300, 3)).astype(float)
     obs = pd.DataFrame(

@@ -110,7 +110,20 @@ def unique_names(names: Iterable[object] | None, count: int) -> tuple[str, ...]:
                 "its own name; replicates of one course belong into one course, as repeated times."
             )
         seen[label] = i
+    _writable(labels)
     return labels
+
+
+def _writable(names: tuple[str, ...]) -> None:
+    """Raise if a name has half a character, as badly decoded text has: no file could hold it."""
+    try:
+        "".join(names).encode()
+    except UnicodeEncodeError:
+        broken = next(i for i, name in enumerate(names) if any("\ud800" <= letter <= "\udfff" for letter in name))
+        raise InputError(
+            f"the name {names[broken]!r} (position {broken}) has half a character in it, which no file can hold. "
+            "It was decoded with the wrong encoding; read it again, or rename the course."
+        ) from None
 
 
 def finite(matrix: Floats, names: tuple[str, ...], points: Floats) -> None:

@@ -268,7 +268,7 @@ def _explain(shown: _Shown, ax: Any) -> None:
         handles += [Line2D([], [], color="black", linewidth=1.5), Patch(facecolor="black", alpha=0.15, linewidth=0)]
         labels += [shown.line, shown.band]
     small = drawing.text_size(ax) - 1
-    columns = len(labels) if ax.get_figure(root=True).get_figwidth() > 5 else 1
+    columns = len(labels) if drawing.whole_figure(ax).get_figwidth() > 5 else 1
     ax.figure.legend(handles, labels, loc="outside lower center", ncols=columns, fontsize=small, **drawing.LEGEND)
 
 

@@ -130,7 +130,7 @@ def save(ax: Axes, path: str | PathLike[str], *, dpi: int | None = None) -> None
     """
     import matplotlib
 
-    figure: Any = ax.get_figure(root=True)
+    figure = whole_figure(ax)
     ending, known = Path(path).suffix.lstrip("."), sorted(figure.canvas.get_supported_filetypes())
     if ending not in known:
         raise InputError(f"{path}: expected a name that ends in one of {', '.join(known)}.")
@@ -215,6 +215,11 @@ def number(value: float, form: str) -> str:
     return format(value, form).replace("-", "\N{MINUS SIGN}")
 
 
+def whole_figure(ax: Any) -> Any:
+    """The figure that Axes are on, also from within a part of it; matplotlib before 3.10 had no word for it."""
+    return ax.figure.canvas.figure
+
+
 def shortened(name: str, most: int = 24) -> str:
     """A name that leaves room for others."""
     return name if len(name) <= most else name[: most - 1] + "…"
@@ -223,7 +228,7 @@ def shortened(name: str, most: int = 24) -> str:
 def fitting(ax: Any, axis: str = "y") -> int:
     """How many tick labels, one line each, fit along an axis."""
     box = ax.get_position()
-    wide, high = ax.get_figure(root=True).get_size_inches() * 72
+    wide, high = whole_figure(ax).get_size_inches() * 72
     length = box.height * high if axis == "y" else box.width * wide
     return int(length / (1.15 * (text_size(ax) - 1)))
 

@@ -1,7 +1,8 @@
-"""Files that are whole or absent: written under a temporary name, then renamed."""
+"""Files that are whole or absent: written under a temporary name, then renamed. And JSON of ours, told from others'."""
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -50,6 +51,19 @@ def atomic_write(path: str | PathLike[str], mode: str = "w") -> Iterator[IO[Any]
     encoding = None if "b" in mode else "utf-8"
     with atomic_path(path) as temporary, temporary.open(mode, encoding=encoding) as file:
         yield file
+
+
+def read_json(path: Path, what: str, form: str) -> dict[str, Any]:
+    """The content of a JSON file that we wrote: `what` it should be, for the message, and the `form` that it states."""
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as problem:
+        raise InputError(f"cannot read {path}: {problem.strerror}. Expected {what}.") from None
+    except (ValueError, RecursionError) as problem:
+        raise InputError(f"{path} is not {what}: {problem}.") from None
+    if not isinstance(data, dict) or data.get("format") != form:
+        raise InputError(f'{path} is not {what}: expected JSON with "format": {form!r}.')
+    return data
 
 
 def _umask() -> int:

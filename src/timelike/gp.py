@@ -17,7 +17,7 @@ from timelike.arrays import Floats
 from timelike.basis import basis
 from timelike.courses import TimeCourses
 from timelike.exceptions import InputError
-from timelike.files import atomic_write
+from timelike.files import atomic_write, read_json
 from timelike.information import noise_variances, on_basis
 from timelike.schedule import one_thread_below
 
@@ -201,7 +201,7 @@ class GP:
         ...     tl.GP.load(f"{folder}/model.json")
         GP(kernel='se', length_scale=2, signal_sd=1, noise_sd=0.5, mean=0)
         """
-        data = _read_json(Path(path))
+        data = read_json(Path(path), "a model file", FORMAT)
         try:
             return cls(
                 kernels.from_dict(data["kernel"]),
@@ -231,15 +231,3 @@ def _sentences(entry: Any) -> tuple[str, ...]:
     if not isinstance(entry, list) or not all(isinstance(sentence, str) for sentence in entry):
         raise InputError(f"warnings are {str(entry)[:40]!r}: expected a list of sentences.")
     return tuple(entry)
-
-
-def _read_json(path: Path) -> dict[str, Any]:
-    try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as problem:
-        raise InputError(f"cannot read the model {path}: {problem.strerror}.") from None
-    except (ValueError, RecursionError) as problem:
-        raise InputError(f"{path} is not a model file: {problem}.") from None
-    if not isinstance(data, dict) or data.get("format") != FORMAT:
-        raise InputError(f'{path} is not a model file: expected JSON with "format": {FORMAT!r}.')
-    return data

@@ -183,7 +183,7 @@ def search_space(kernel: Kernel, extent: Extent) -> SearchSpace:
         owner, _, short = parameter.name.rpartition("__")
         in_time = (type(leaves[owner]).__name__, short) in _IN_TIME
         for element in range(parameter.n_elements):
-            bounds = _bounds(parameter.bounds[element], in_time, extent)
+            bounds = _bounds(parameter.bounds[element], in_time, short, extent)
             names.append(parameter.name)
             timed.append(in_time)
             given.append(tuple(parameter.bounds[element]) != _UNSET_BOUNDS)
@@ -198,9 +198,11 @@ def search_space(kernel: Kernel, extent: Extent) -> SearchSpace:
     )
 
 
-def _bounds(given: Floats, in_time: bool, extent: Extent) -> tuple[float, float]:
+def _bounds(given: Floats, in_time: bool, short: str, extent: Extent) -> tuple[float, float]:
     if tuple(given) != _UNSET_BOUNDS:
         return float(given[0]), float(given[1])
+    if short == "periodicity":  # on an even grid, a period below twice the gap is the alias of a longer one
+        return 2 * extent.gap, 100 * extent.span
     if in_time:
         return extent.gap / 20, 100 * extent.span
     return 1e-3, 1e3

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from timelike.exceptions import InputError
-from timelike.files import atomic_write
+from timelike.files import atomic_write, read_json
 from timelike.recipes import Recipe
 
 FORMAT = "timelike run 1"
@@ -65,7 +65,7 @@ class Record:
     @classmethod
     def load(cls, path: Path) -> Record:
         """Read a record, checking every entry: the file may come from anybody."""
-        data = _read(path)
+        data = read_json(path, "the record of a run", FORMAT)
         try:
             return cls(
                 _source(_entries(data, "source", tuple(Source.__dataclass_fields__))),
@@ -94,18 +94,6 @@ def versions() -> dict[str, str]:
         except PackageNotFoundError:
             continue
     return found
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as problem:
-        raise InputError(f"cannot read the record {path}: {problem.strerror}.") from None
-    except (ValueError, RecursionError) as problem:
-        raise InputError(f"{path} is not the record of a run: {problem}.") from None
-    if not isinstance(data, dict) or data.get("format") != FORMAT:
-        raise InputError(f'{path} is not the record of a run: expected JSON with "format": {FORMAT!r}.')
-    return data
 
 
 def _entries(data: dict[str, Any], name: str, known: tuple[str, ...]) -> dict[str, Any]:

@@ -1,10 +1,12 @@
-"""A pytest plugin for an environment with the core dependencies alone: a test that wants an extra is skipped.
+"""A pytest plugin for an environment without some of the extras: a test that wants one of these is skipped.
 
-``make core`` loads it (``pytest -p compat.core_only``); other runs never do, so that with everything installed a
-missing package is a failure. The files in `NUMERICAL` are the core: there, nothing may be skipped but what tests the
+``make core`` and ``make newest`` load it (``pytest -p compat.without_extras``) and say in ``TIMELIKE_WITHOUT`` what is
+missing there, ``all`` or names; other runs never do, so that with everything installed a missing package is a failure.
+The files in `NUMERICAL` are the core: there, nothing may be skipped but what tests the
 compiled engine, which is an extra; the same tests run on the others.
 """
 
+import os
 import re
 from collections.abc import Iterator
 from importlib.util import find_spec
@@ -32,7 +34,7 @@ _LEFT_OUT: list[str] = []
 
 
 def pytest_report_header() -> str:
-    return f"core dependencies only; missing: {', '.join(MISSING)}"
+    return f"without {', '.join(MISSING)}"
 
 
 def _skip(report: pytest.CollectReport | pytest.TestReport) -> None:
@@ -58,10 +60,11 @@ def pytest_runtest_makereport() -> Iterator[None]:
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """An environment with an extra would prove nothing."""
-    if len(MISSING) < len(EXTRAS):
-        present = sorted(set(EXTRAS) - set(MISSING))
-        raise pytest.UsageError(f"this environment has more than the core dependencies: {', '.join(present)}")
+    """An environment with more would prove nothing, one with less would skip too much."""
+    said = os.environ["TIMELIKE_WITHOUT"]
+    expected = EXTRAS if said == "all" else said.split(",")
+    if set(MISSING) != set(expected):
+        raise pytest.UsageError(f"expected to be without {', '.join(expected)}; without {', '.join(MISSING)}")
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
