@@ -25,6 +25,14 @@ def grids(n: int, distinct: int, t: int = 10, seed: int = 0) -> tl.TimeCourses:
     return tl.TimeCourses.from_arrays([times[g] for g in chosen], values)
 
 
+def own(n: int, seed: int = 0) -> tl.TimeCourses:
+    """N courses of 6 to 10 values, each at times of its own."""
+    rng = np.random.default_rng(seed)
+    times = [np.sort(rng.random(size)) for size in rng.integers(6, 11, n)]
+    values = [np.sin(4 * x + rng.normal()) + 0.2 * rng.standard_normal(len(x)) for x in times]
+    return tl.TimeCourses.from_arrays(times, values)
+
+
 def best(run, repeats: int = 3) -> float:
     return min(once(run) for _ in range(repeats))
 
@@ -41,6 +49,9 @@ def measure() -> list[dict[str, object]]:
     for n in (1_000, 10_000, 100_000, 1_000_000):
         courses = smooth(n, 10)
         add("fit", "N (one grid, t = 10)", n, lambda c=courses: tl.fit(c))
+    for n in (1_000, 10_000, 100_000):
+        courses = own(n)
+        add("fit", "N (own times, t = 6 to 10)", n, lambda c=courses: tl.fit(c))
     for n in (1_000, 2_000, 5_000, 10_000, 20_000):
         courses = smooth(n, 10)
         add("similarity", "N (one grid, t = 10)", n, lambda c=courses: tl.similarity(c, gp))
@@ -81,7 +92,7 @@ if __name__ == "__main__":
         writer.writeheader()
         writer.writerows(rows)
     draw(rows)
-    fits = {r["x"]: float(r["seconds"]) for r in rows if r["step"] == "fit" and str(r["axis"]).startswith("N")}
+    fits = {r["x"]: float(r["seconds"]) for r in rows if r["step"] == "fit" and str(r["axis"]).startswith("N (one")}
     text = "# How each cost grows\n\n" + machine("timelike", "numpy", "numba") + "; best of 3\n\n"
     text += f"Fit: N = 1,000,000 takes {fits[1_000_000] / fits[1_000]:.2f} x the time of N = 1,000.\n\n"
     text += table(["step", "axis", "x", "seconds"], [list(r.values()) for r in rows]) + "\n![log-log](scaling.png)\n"

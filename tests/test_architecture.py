@@ -13,7 +13,7 @@ FLOORS = [
     {"exceptions", "arrays"},
     {"checks", "conversions", "designs", "files", "schedule", "showing"},
     {"courses", "exporting", "search_points", "fingerprints", "stores"},
-    {"kernels", "basis", "simulate", "reading", "datasets"},
+    {"kernels", "basis", "radial", "simulate", "reading", "datasets"},
     {"compiled"},
     {"information", "likelihood", "engines"},
     {"gp"},

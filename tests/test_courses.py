@@ -203,8 +203,15 @@ def test_selection_by_name_position_slice_mask_and_list(ragged):
     assert ragged[1:].names == ("y", "z")
     assert ragged[::-1].names == ("z", "y", "x")
     assert ragged[["z", "x"]].names == ragged.select([2, 0]).names == ("z", "x")
+    assert ragged.select("y").names == ragged.select(slice(1, 2)).names == ragged[np.array(1)].names == ("y",)
     assert ragged[np.array([True, False, True])].names == ("x", "z")
     assert contents(ragged[["z", "x"]]) == {k: contents(ragged)[k] for k in ("x", "z")}
+
+
+@pytest.mark.parametrize("which", [1.5, None, object()])
+def test_what_is_no_course_is_refused(ragged, which):
+    with pytest.raises(InputError, match="neither the name nor the position"):
+        ragged.select(which)
 
 
 def test_iteration_membership_and_index(ragged):

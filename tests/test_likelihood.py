@@ -150,15 +150,23 @@ def own_times(count, size, seed=0):
     return times, [np.sin(5 * x) + 0.3 * rng.standard_normal(len(x)) for x in times]
 
 
+RADIAL = [sk.RBF(0.4), sk.RBF([0.4]), *(sk.Matern(0.4, nu=nu) for nu in (0.5, 1.5, 2.5, np.inf))]
+OTHERS = [sk.RBF(0.4) * sk.ExpSineSquared(1.0, 0.7), sk.Matern(0.4, nu=0.8), sk.RationalQuadratic(0.4)]
+
+
 @pytest.mark.parametrize("group_points", [1, 7, 10_000])
-def test_groups_of_designs_give_what_one_group_gives(monkeypatch, group_points):
+@pytest.mark.parametrize("shape", [*RADIAL, *OTHERS, sk.RBF(0.4, "fixed")], ids=str)
+def test_groups_of_designs_give_what_one_group_gives(monkeypatch, shape, group_points):
     times, values = own_times(40, 5)
-    courses, shape = TimeCourses.from_arrays(times, values), sk.RBF(0.4)
+    courses = TimeCourses.from_arrays(times, values)
+    monkeypatch.setattr(likelihood, "GROUP_POINTS", 10_000)
     whole = Likelihood(courses, shape, None)
     monkeypatch.setattr(likelihood, "MAX_DISTINCT", 0)
     monkeypatch.setattr(likelihood, "GROUP_POINTS", group_points)
     parts = Likelihood(courses, shape, None)
-    if group_points < 10:
+    assert isinstance(whole.groups[0], likelihood.Shared)
+    assert isinstance(parts.groups[0], likelihood.Shared if shape in OTHERS else likelihood.Own)
+    if group_points < 10 and shape in OTHERS:
         assert len(parts.groups) > 10
     one, many = whole(at(shape)), parts(at(shape))
     assert many.value == pytest.approx(one.value, rel=1e-12)
@@ -170,18 +178,24 @@ def test_small_batches_give_what_one_batch_gives(monkeypatch):
     times, values = own_times(40, 5)
     courses, shape = TimeCourses.from_arrays(times, values), sk.RBF(0.4)
     whole = Likelihood(courses, shape, None)(at(shape))
-    monkeypatch.setattr(likelihood, "BATCH_NUMBERS", 50)
+    for limit in ("BATCH_NUMBERS", "OWN_NUMBERS"):
+        monkeypatch.setattr(likelihood, limit, 50)
     parts = Likelihood(courses, shape, None)(at(shape))
     assert parts.value == pytest.approx(whole.value, rel=1e-12)
     assert_allclose(parts.gradient, whole.gradient, rtol=1e-10)
 
 
-def test_more_distinct_times_than_one_matrix_holds():
+@pytest.mark.parametrize("route", [likelihood.Own, likelihood.Shared])
+def test_more_distinct_times_than_one_matrix_holds(route):
     times, values = own_times(700, 5)
-    courses, shape = TimeCourses.from_arrays(times, values), sk.Matern(0.6, nu=1.5)
+    courses = TimeCourses.from_arrays(times, values)
+    shape = (
+        sk.Matern(0.6, nu=1.5) if route is likelihood.Own else sk.ConstantKernel(1.0, "fixed") * sk.Matern(0.6, nu=1.5)
+    )
     assert len(np.unique(courses.times)) > likelihood.MAX_DISTINCT
     function = Likelihood(courses, shape, 0.1)
     assert len(function.groups) > 1
+    assert isinstance(function.groups[0], route)
     assert max(len(group.points) for group in function.groups) < likelihood.MAX_DISTINCT
     k = oracle.given(oracle.matern32, 0.6, SIGNAL**0.5)
     assert function(at(shape)).value == pytest.approx(oracle.score(times, values, k, NOISE, 0.1), rel=1e-11)

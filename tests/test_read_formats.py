@@ -214,6 +214,7 @@ def test_excel_has_rows_of_remarks_dates_and_words(tmp_path):
 
 
 def test_parquet(tmp_path):
+    pytest.importorskip("pyarrow")
     pd.DataFrame({"gene": ["a", "b"], "0h": [1.5, 2], "6h": [3, None]}).to_parquet(tmp_path / "genes.parquet")
     np.testing.assert_array_equal(tl.read(tmp_path / "genes.parquet").values, [1.5, 3, 2])
     with pytest.raises(tl.InputError, match="only Excel workbooks have sheets"):

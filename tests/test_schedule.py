@@ -1,4 +1,5 @@
 import os
+import subprocess
 import sys
 import threading
 import time
@@ -77,6 +78,25 @@ def test_linear_algebra_below_keeps_to_one_thread():
     assert inside
     assert set(inside) == {1}
     assert [library["num_threads"] for library in threadpool_info()] == before
+
+
+LATE = """
+from threadpoolctl import threadpool_info
+from timelike.schedule import one_thread_below, software
+with one_thread_below():
+    before = software()
+import faiss
+with one_thread_below():
+    inside = {i["num_threads"] for i in threadpool_info() if i["user_api"] == "blas"}
+assert any("faiss" in i["filepath"] for i in threadpool_info())
+print(inside, before == software.__wrapped__())
+"""
+
+
+def test_a_library_that_comes_later_is_limited_too_and_is_not_what_digits_depend_on():
+    pytest.importorskip("faiss")
+    done = subprocess.run([sys.executable, "-c", LATE], capture_output=True, text=True, check=True)
+    assert done.stdout == "{1} True\n"
 
 
 def test_by_default_all_that_this_process_may_use():

@@ -132,9 +132,7 @@ class TimeCourses:
         return name in self._position
 
     def __getitem__(self, which: Any) -> TimeCourses:
-        if isinstance(which, slice):
-            return self.select(range(len(self))[which])
-        return self.select([which] if np.ndim(which) == 0 else which)
+        return self.select(which)
 
     def __repr__(self) -> str:
         return f"TimeCourses: {self.summary()}"
@@ -243,8 +241,8 @@ class TimeCourses:
 
     # -- choosing and scaling --------------------------------------------------------------------------
 
-    def select(self, which: Iterable[int | str] | NDArray[Any]) -> TimeCourses:
-        """The chosen courses, by names, positions or a mask, in that order."""
+    def select(self, which: Iterable[int | str] | NDArray[Any] | int | str | slice) -> TimeCourses:
+        """The chosen courses, by names, positions, a slice or a mask, in that order."""
         chosen = self._positions(which)
         if len(chosen) == 0:
             raise InputError("no course was selected.")
@@ -359,8 +357,11 @@ class TimeCourses:
         owner = np.repeat(np.arange(len(self)), self.sizes)
         return _from_flat(self.names, owner, self.points, values, errors)
 
-    def _positions(self, which: Iterable[Any] | NDArray[Any]) -> Ints:
-        chosen = list(which)
+    def _positions(self, which: Any) -> Ints:
+        if isinstance(which, slice):
+            return np.arange(len(self))[which]
+        single = isinstance(which, str) or not isinstance(which, Iterable)
+        chosen = [which] if single else list(np.atleast_1d(which) if isinstance(which, np.ndarray) else which)
         if chosen and all(isinstance(c, (bool, np.bool_)) for c in chosen):
             if len(chosen) != len(self):
                 raise InputError(f"the mask has {len(chosen)} entries for {len(self)} courses.")

@@ -29,7 +29,7 @@ RATIO = (1e-12, 1e8)
 """Bounds of noise variance / signal variance."""
 FINALISTS = 4
 """So many of the starting points are followed to their optimum."""
-SAMPLE_COST = 20_000_000
+SAMPLE_COST = 1_000_000
 """Beyond so many multiplications a likelihood, the search begins on a sample of the courses."""
 SAMPLE_SEED = 20210527
 

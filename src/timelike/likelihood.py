@@ -1,7 +1,8 @@
 """The summed log marginal likelihood of courses and its gradient, from statistics that do not grow with N.
 
 Courses with the same design share one covariance matrix ``C = signal K + noise I + diag(errors^2)``, and enter only
-through the sum of ``y y^T`` and of ``y``. Designs with the same number of points are worked on as one batch.
+through the sum of ``y y^T`` and of ``y``. Designs with the same number of points are worked on as one batch. Where
+designs share points, the kernel is evaluated over those and cut; where they do not, within each design.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from timelike.basis import LEAST_NOISE
 from timelike.designs import distinct_points
 from timelike.exceptions import InputError
 from timelike.kernels import check_coordinates
+from timelike.radial import Form, blocks, form_of
 
 if TYPE_CHECKING:
     from sklearn.gaussian_process.kernels import Kernel
@@ -29,6 +31,9 @@ GROUP_POINTS = 128
 MAX_DISTINCT = 1500
 """Beyond so many distinct points it always is."""
 BATCH_NUMBERS = 2_000_000
+"""Entries of the matrices of one batch, at most, where designs share points."""
+OWN_NUMBERS = 65_536
+"""The same where they do not: these pass through the processor's cache many times."""
 CHUNK = 16_384
 """Courses whose products are summed at once; they fit into the cache."""
 
@@ -70,11 +75,51 @@ class Batch:
 
 
 @dataclass(frozen=True, eq=False)
-class Group:
-    """Designs whose kernel matrices are cut from one matrix over their distinct points."""
+class Shared:
+    """Designs whose kernel matrices are cut from one matrix over their distinct points, (m, d)."""
 
     points: Floats
     batches: tuple[Batch, ...]
+
+    def kernel(self, kernel: Kernel) -> tuple[Floats, Floats]:
+        """The kernel over the distinct points, (m, m), and its gradient, (m, m, p)."""
+        return kernel(self.points, eval_gradient=True)
+
+    def cut(self, K: Floats) -> Iterator[Floats]:
+        """For each batch its matrices, (G, n, n)."""
+        return (K[batch.point[:, :, None], batch.point[:, None, :]] for batch in self.batches)
+
+    def gathered(self, parts: list[Floats]) -> Floats:
+        """The sum of (G, n, n) parts, one a batch, each entry at the place of its two points, (m, m)."""
+        count = len(self.points)
+        places = [(b.point[:, :, None] * count + b.point[:, None, :]).ravel() for b in self.batches]
+        weights = np.concatenate([part.ravel() for part in parts])
+        total: Floats = np.bincount(np.concatenate(places), weights, minlength=count**2).astype(float)
+        return total.reshape(count, count)
+
+
+@dataclass(frozen=True, eq=False)
+class Own:
+    """One batch of designs that each have points of their own, (G, n, d), for a kernel of the distance alone."""
+
+    points: Floats
+    batches: tuple[Batch]
+    form: Form
+
+    def kernel(self, kernel: Kernel) -> tuple[Floats, Floats]:
+        """The kernel within each design, (G, n, n), and its gradient, (G, n, n, p)."""
+        return blocks(kernel, self.form, self.points)
+
+    def cut(self, K: Floats) -> Iterator[Floats]:
+        """For each batch its matrices, (G, n, n)."""
+        return iter([K])
+
+    def gathered(self, parts: list[Floats]) -> Floats:
+        """The part of the batch, (G, n, n)."""
+        return parts[0]
+
+
+Group = Shared | Own
 
 
 class Likelihood:
@@ -97,7 +142,7 @@ class Likelihood:
         # Inside, values are offset and scaled to the order of 1: their unit must not cost digits.
         self.offset = float(courses.values.mean()) if mean is None else mean
         self.scale = max(float(courses.values.max()) - self.offset, self.offset - float(courses.values.min())) or 1.0
-        self.groups = tuple(_groups(courses, self.offset, self.scale))
+        self.groups = tuple(_groups(courses, (self.offset, self.scale), form_of(kernel)))
 
     def __call__(self, parameters: Floats) -> Score:
         """Value, gradient and mean at the logarithms of (kernel parameters..., signal variance, noise variance)."""
@@ -122,12 +167,22 @@ class Likelihood:
 # -- statistics ----------------------------------------------------------------------------------------
 
 
-def _groups(courses: TimeCourses, offset: float, scale: float) -> Iterator[Group]:
+def _groups(courses: TimeCourses, unit: tuple[float, float], form: Form | None) -> Iterator[Group]:
     designs = courses.designs
+    every = np.arange(len(designs))
     distinct, point = distinct_points(designs.points)
     if len(distinct) <= MAX_DISTINCT and len(distinct) ** 2 <= GROUP_POINTS * len(designs.points):
-        yield Group(distinct, tuple(_batches(courses, np.arange(len(designs)), point, (offset, scale))))
-        return
+        yield Shared(distinct, tuple(_batches(courses, every, point, unit, BATCH_NUMBERS)))
+    elif form is not None:
+        for batch in _batches(courses, every, np.arange(len(point)), unit, OWN_NUMBERS):
+            yield Own(designs.points[batch.point], (batch,), form)
+    else:
+        yield from _cut_groups(courses, distinct, point, unit)
+
+
+def _cut_groups(courses: TimeCourses, distinct: Floats, point: Ints, unit: tuple[float, float]) -> Iterator[Shared]:
+    """Groups of so few designs that little of the matrix over their points is wasted."""
+    designs = courses.designs
     ends = np.searchsorted(designs.starts, np.arange(0, designs.starts[-1], GROUP_POINTS))
     for chosen in np.split(np.arange(len(designs)), np.unique(ends)[1:]):
         if len(chosen):
@@ -135,14 +190,16 @@ def _groups(courses: TimeCourses, offset: float, scale: float) -> Iterator[Group
             local, renumbered = np.unique(point[here], return_inverse=True)
             relabelled = np.empty_like(point)
             relabelled[here] = renumbered.ravel()
-            yield Group(distinct[local], tuple(_batches(courses, chosen, relabelled, (offset, scale))))
+            yield Shared(distinct[local], tuple(_batches(courses, chosen, relabelled, unit, BATCH_NUMBERS)))
 
 
-def _batches(courses: TimeCourses, chosen: Ints, point: Ints, unit: tuple[float, float]) -> Iterator[Batch]:
+def _batches(
+    courses: TimeCourses, chosen: Ints, point: Ints, unit: tuple[float, float], numbers: int
+) -> Iterator[Batch]:
     sizes = courses.designs.sizes[chosen]
     for n in np.unique(sizes):
         same = chosen[sizes == n]
-        step = max(1, BATCH_NUMBERS // int(n) ** 2)
+        step = max(1, numbers // int(n) ** 2)
         for i in range(0, len(same), step):
             yield _batch(courses, same[i : i + step], point, unit)
 
@@ -207,6 +264,7 @@ class _Solved(NamedTuple):
 class _Factored:
     """One group at given parameters."""
 
+    group: Group
     K: Floats
     dK: Floats
     signal: float
@@ -224,7 +282,7 @@ class _Factored:
     def value_and_gradient(self, mean: float) -> tuple[float, Floats]:
         """Log likelihood without its constant, and its gradient, at the given mean."""
         value, trace = 0.0, 0.0
-        parts: list[tuple[Ints, Floats]] = []
+        parts: list[Floats] = []
         for s in self.solved:
             ones = mean * s.batch.weights[:, None]
             residual = s.batch.rows - ones
@@ -232,22 +290,23 @@ class _Factored:
             value -= 0.5 * float((residual * alpha).sum() + s.batch.counts @ s.log_det)
             inner = _outer_sums(alpha, s.batch.design, len(s.inverse)) - s.batch.counts[:, None, None] * s.inverse
             trace += float(np.einsum("gii->", inner))
-            parts.append((s.batch.point, inner))
-        slope = _gathered(parts, len(self.K))
-        kernel = self.signal * np.tensordot(slope, self.dK, axes=2)
+            parts.append(inner)
+        slope = self.group.gathered(parts)
+        kernel = self.signal * np.tensordot(slope, self.dK, axes=slope.ndim)
         variances = [self.signal * float((slope * self.K).sum()), self.noise * trace]
         return value, 0.5 * np.concatenate([kernel, variances])
 
 
 def _factor(group: Group, kernel: Kernel, signal: float, noise: float, least: float) -> _Factored:
-    K, dK = kernel(group.points, eval_gradient=True)
+    K, dK = group.kernel(kernel)
     scaled = signal * K
-    noise = max(noise, least * float(scaled.diagonal().max()))
-    return _Factored(K, dK, signal, noise, [_solve(batch, scaled, noise) for batch in group.batches])
+    noise = max(noise, least * float(np.diagonal(scaled, axis1=-2, axis2=-1).max()))
+    solved = [_solve(batch, C, noise) for batch, C in zip(group.batches, group.cut(scaled), strict=True)]
+    return _Factored(group, K, dK, signal, noise, solved)
 
 
-def _solve(batch: Batch, K: Floats, noise: float) -> _Solved:
-    C = K[batch.point[:, :, None], batch.point[:, None, :]]
+def _solve(batch: Batch, C: Floats, noise: float) -> _Solved:
+    """What the batch needs of ``C``, to whose diagonal the noise is added in place."""
     C[:, np.arange(C.shape[1]), np.arange(C.shape[1])] += noise + batch.variances
     try:
         lower = np.linalg.cholesky(C)
@@ -276,14 +335,6 @@ def _outer_sums(alpha: Floats, design: Ints, count: int) -> Floats:
     products = alpha[:, :, None] * alpha[:, None, :]
     starts = np.flatnonzero(np.diff(design, prepend=-1))
     return np.add.reduceat(products, starts, axis=0)
-
-
-def _gathered(parts: list[tuple[Ints, Floats]], count: int) -> Floats:
-    """The sum of (G, n, n) parts, each entry at the place of its two points among `count` distinct points."""
-    places = [(point[:, :, None] * count + point[:, None, :]).ravel() for point, _ in parts]
-    weights = np.concatenate([part.ravel() for _, part in parts])
-    total: Floats = np.bincount(np.concatenate(places), weights, minlength=count**2).astype(float)
-    return total.reshape(count, count)
 
 
 def _best_mean(factored: list[_Factored]) -> float:

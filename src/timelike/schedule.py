@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
-from functools import cache
+from functools import cache, lru_cache
 from threading import Lock
 from time import monotonic
 from typing import Any
@@ -216,12 +216,13 @@ def _keep_memory() -> None:
 def software() -> str:
     """What the last digits of a result depend on: versions, and the processor that the linear algebra is made for."""
     packages = ", ".join(f"{package} {_version(package)}" for package in ("timelike", "numpy", "scipy", "numba"))
-    kinds = sorted({str(library.get("architecture")) for library in _libraries().info() if _is_blas(library)})
+    kinds = sorted({str(library.get("architecture")) for library in _libraries().info() if _decides(library)})
     return f"{packages}, processor {' '.join(kinds)}"
 
 
-def _is_blas(library: dict[str, Any]) -> bool:
-    return library["user_api"] == "blas"
+def _decides(library: dict[str, Any]) -> bool:
+    """Whether digits pass through a library: FAISS brings one of its own, and no number of ours is from there."""
+    return library["user_api"] == "blas" and "faiss" not in library["filepath"]
 
 
 def _version(package: str) -> str:
@@ -256,9 +257,14 @@ def one_thread_below() -> Iterator[None]:
                 limit.restore_original_limits()
 
 
-@cache
 def _libraries() -> Any:
-    """The linear algebra libraries of this process; finding them takes longer than a small similarity."""
+    """The linear algebra libraries of this process; they come with modules, SciPy's later than NumPy's."""
+    return _libraries_of(len(sys.modules))
+
+
+@lru_cache(maxsize=1)
+def _libraries_of(_modules: int) -> Any:
+    """Finding them takes longer than a small similarity, so it is done again only when modules were added."""
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()
