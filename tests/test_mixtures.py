@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.special import gammaln, logsumexp
 
 import timelike as tl
-from timelike import climbing, mixtures
+from timelike import climbing, curve_clusters, mixtures
 from timelike.climbing import best_spread, climb, fit_k, one_hot, walk
 from timelike.evaluate import nmi
 from timelike.information import evidence, information
@@ -496,3 +496,51 @@ def test_a_kernel_too_rough_for_curves_at_own_times_is_refused():
 def test_a_refined_model_makes_no_claim_about_its_likelihood():
     courses, _ = tl.simulate.profiles(per_group=8, seed=1)
     assert mixture(courses, tl.fit(courses), k=3, refine=True).gp.log_likelihood is None
+
+
+# -- more clusters than there are ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("k", [3, 10, 15, 30])
+@pytest.mark.filterwarnings("ignore:asked for")
+def test_equal_courses_are_one_cluster_however_many_are_asked_for(k):
+    times = np.linspace(0, 1, 8)
+    values = np.repeat([np.sin(6 * times), times, -times], 10, axis=0)
+    found = mixture(tl.TimeCourses.from_arrays(times, values), tl.GP.se(0.4, 1, 0.3), k)
+    assert sorted(found.sizes.tolist()) == [10, 10, 10]
+    assert found.responsibilities[:, -1].max() < 1e-3
+
+
+@pytest.mark.parametrize("k", [6, 60])
+@pytest.mark.filterwarnings("ignore:asked for")
+def test_what_a_dropped_cluster_had_does_not_go_to_none(k):
+    courses, _ = tl.simulate.profiles(noise=0.08, seed=1, per_group=20)
+    found = mixture(courses, tl.fit(courses), k)
+    assert found.responsibilities[found.labels >= 0, -1].max() < 0.01
+
+
+def test_columns_that_go_leave_rows_that_sum_to_one():
+    r = np.array([[0.2, 0.3, 0.1, 0.4], [0.0, 0.6, 0.3, 0.1], [0.0, 0.9, 0.0, 0.1]])
+    kept = curve_clusters.kept(r, np.array([True, False, False]), np.array([False, True, False]))
+    np.testing.assert_allclose(kept, [[0.5, 0.5], [0.0, 1.0], [0.0, 1.0]])
+    kept = curve_clusters.kept(r, np.array([True, True, False]), np.array([False, False, True]))
+    np.testing.assert_allclose(kept, [[0.24, 0.36, 0.4], [0.0, 0.9, 0.1], [0.0, 0.9, 0.1]])
+
+
+@pytest.mark.filterwarnings("ignore::timelike.FitWarning")
+def test_refining_stays_where_models_are():
+    courses, _ = tl.simulate.profiles(noise=0, seed=1, per_group=20)
+    assert mixture(courses, tl.fit(courses), refine=True).k == 3
+    once = tl.TimeCourses.from_arrays([0.0, 0, 0], np.random.default_rng(0).normal(size=(7, 3)))
+    assert 1e-3 < mixture(once, tl.fit(once), refine=True).gp.length_scale < 1e3
+
+
+@pytest.mark.filterwarnings("ignore:left out")
+def test_fewer_clusters_still_name_what_sticks_out():
+    courses, _ = tl.simulate.profiles(noise=0.05, seed=1, per_group=10)
+    values = courses.values.reshape(30, -1).copy()
+    values[6, 7] += 1
+    courses = tl.TimeCourses.from_arrays(courses.grid, values)
+    found = mixture(courses, tl.fit(courses))
+    assert len(found.outliers()) >= 1
+    assert found.coarser(2).outliers()["course"].tolist()[:1] == found.outliers()["course"].tolist()[:1]

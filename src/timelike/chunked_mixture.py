@@ -368,13 +368,13 @@ class _Labels:
 
 def _finished(sweeps: _Sweeps, choice: Choice, climbed: Climbed, *, keep_single: bool) -> ChunkedClustering:
     """The clustering of a top; clusters that no course is nearest to are dropped, see curve_clusters.finished."""
-    keep = np.ones(climbed.k, dtype=bool)
-    found, means = _labelled(sweeps, climbed, keep)
+    every = np.ones(climbed.k, dtype=bool)
+    found, means = _labelled(sweeps, climbed, every, ~every)
     sizes = np.bincount(found.labels[found.labels >= 0], minlength=climbed.k)
     keep = sizes > (0 if keep_single else 1)
     keep[climbed.clusters.n.argmax()] |= not keep.any()
     if not keep.all():
-        found, means = _labelled(sweeps, climbed, keep)
+        found, means = _labelled(sweeps, climbed, keep, sizes == 0)
     shown, order = _mean_courses(sweeps.source, choice, climbed, means.kept(keep))
     found = found.renumbered(order)
     path = choice.path
@@ -383,14 +383,14 @@ def _finished(sweeps: _Sweeps, choice: Choice, climbed: Climbed, *, keep_single:
     )
 
 
-def _labelled(sweeps: _Sweeps, climbed: Climbed, keep: Bools) -> tuple[_Labels, Means]:
+def _labelled(sweeps: _Sweeps, climbed: Climbed, keep: Bools, empty: Bools) -> tuple[_Labels, Means]:
     """Labels of all courses among the clusters to keep, and the sums of which all clusters' mean courses are made."""
     found = _Labels.empty(len(sweeps))
 
     def label(block: Block) -> Means:
         state = sweeps.source.sample(block).at(climbed.spread)
         r, _ = climbed.rule.responsibilities(state)
-        found.fill(block.rows, kept(judged_against(state, r, climbed.clusters), keep))
+        found.fill(block.rows, kept(judged_against(state, r, climbed.clusters), keep, empty))
         return means_of(sweeps.source, block, r)
 
     return found, reduce(add, sweeps.every(label, "labels"))

@@ -230,14 +230,9 @@ class CurveClustering(Clustering):
             fits = [climb(data, self.responsibilities, spread)]
             while fits[-1].k > k:
                 fits.append(climb(data, merged(data.at(fits[-1].spread), fits[-1].r)[0], spread))
-            return finished(
-                self.courses,
-                self.gp,
-                data,
-                Choice(fits[-1], steps(data, fits)),
-                method=self.method,
-                learned=self.learned,
-            )
+            choice = Choice(fits[-1], steps(data, fits))
+            result = finished(self.courses, self.gp, data, choice, self.method, learned=self.learned)
+        return replace(result, measured=self.measured)
 
 
 def curves(courses: TimeCourses, gp: GP, spread: float, r: Floats, asked: Floats) -> tuple[Floats, Floats]:
@@ -281,12 +276,12 @@ def finished(
     """
     fit = choice.fit
     probabilities = judged(data, fit)
-    labels = likeliest(probabilities)
-    keep = np.bincount(labels[labels >= 0], minlength=fit.k) > (0 if keep_single else 1)
+    sizes = nearest_counts(probabilities)
+    keep = sizes > (0 if keep_single else 1)
     keep[fit.r[:, :-1].sum(axis=0).argmax()] |= not keep.any()
-    found = numbered_by_peak(courses, gp, choice, kept(fit.r, keep), method)
+    found = numbered_by_peak(courses, gp, choice, kept(fit.r, keep, sizes == 0), method)
     clustering = replace(found.clustering, learned=learned)
-    probabilities = kept(probabilities, keep)[:, found.order]
+    probabilities = kept(probabilities, keep, sizes == 0)[:, found.order]
     return replace(clustering, labels=likeliest(probabilities), probabilities=probabilities[:, :-1])
 
 
@@ -317,12 +312,33 @@ def numbered_by_peak(courses: TimeCourses, gp: GP, choice: Choice, r: Floats, me
     return Numbered(clustering, order)
 
 
-def kept(r: Floats, keep: Bools) -> Floats:
-    """The columns of some clusters; what the others had goes to "none"."""
+def kept(r: Floats, keep: Bools, empty: Bools) -> Floats:
+    """The columns of the clusters to keep.
+
+    What an empty cluster had goes to those that are left, in proportion: it was the double of one of them. What the
+    others had goes to "none".
+    """
     result = np.empty((len(r), int(keep.sum()) + 1))
     result[:, :-1] = r[:, :-1][:, keep]
-    result[:, -1] = r[:, -1] + r[:, :-1][:, ~keep].sum(axis=1)
+    here, doubled = result[:, :-1].sum(axis=1), r[:, :-1][:, empty & ~keep].sum(axis=1)
+    result[:, :-1] *= np.where(here > 0, 1 + doubled / np.where(here > 0, here, 1), 1)[:, None]
+    result[:, -1] = r[:, -1] + r[:, :-1][:, ~keep & ~empty].sum(axis=1) + np.where(here > 0, 0, doubled)
     return result
+
+
+def nearest_counts(probabilities: Floats) -> Ints:
+    """How many courses each cluster is the likeliest for, those in "none" left out, (K,)."""
+    labels = likeliest(probabilities)
+    return np.bincount(labels[labels >= 0], minlength=probabilities.shape[1] - 1)
+
+
+def supported(data: Sample, fit: Fit, spread: float | None) -> Fit:
+    """The fit without clusters that no course is nearest to: doubles of others, which share their courses."""
+    while True:
+        empty = nearest_counts(judged(data, fit)) == 0
+        if not empty.any() or empty.all():
+            return fit
+        fit = climb(data, kept(fit.r, ~empty, empty), spread)
 
 
 def likeliest(probabilities: Floats) -> Ints:

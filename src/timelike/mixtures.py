@@ -12,7 +12,7 @@ from timelike import checks
 from timelike.arrays import Floats, Ints
 from timelike.climbing import Fit, climb, draw, fit_k, lifted, walk
 from timelike.courses import TimeCourses
-from timelike.curve_clusters import Choice, CurveClustering, finished, steps
+from timelike.curve_clusters import Choice, CurveClustering, finished, steps, supported
 from timelike.exceptions import DataWarning, InputError
 from timelike.gp import GP
 from timelike.information import information_of_sets
@@ -25,6 +25,8 @@ WALKERS = 3000
 """So many courses, drawn at random, show where to look for the number of clusters."""
 KEPT = 0.75
 """In a continuum: the share of the gain in evidence, over one cluster for all, that fewer clusters must keep."""
+FURTHEST = 5.0
+"""How far a logarithm of a hyperparameter may go from where it was."""
 REFINERS = 500
 """So many courses, drawn at random, decide about hyperparameters."""
 OUT = 5.0
@@ -115,7 +117,7 @@ def check_settings(courses: Sized, k: int | None, spread: float | None, max_k: i
 def chosen(data: Sample, k: int | None, spread: float | None, max_k: int, seed: int) -> Choice:
     """The fit with k clusters, or with as many as the bound prefers."""
     if k is not None:
-        fit = fit_k(data, k, spread, seed)
+        fit = supported(data, fit_k(data, k, spread, seed), spread)
         return Choice(fit, steps(data, [fit]))
     few = data if len(data) <= WALKERS else draw(data, WALKERS, seed)
     fits = list(walk(few, spread, min(max_k, len(few)), seed).values())
@@ -240,10 +242,15 @@ def _maximised(courses: TimeCourses, gp: GP, fit: Fit) -> GP:
         return GP(kernel, signal_sd, noise_sd, gp.mean)
 
     def loss(theta: Floats) -> float:
-        better = model(theta)
-        state = sample(few, better, information_of_sets(few, better)).at(fit.spread)
+        try:
+            better = model(theta)
+            state = sample(few, better, information_of_sets(few, better)).at(fit.spread)
+        except InputError:  # a place where no model is, for instance too little noise
+            return np.inf
         return -explained(state, Clusters.of(state, r), r)
 
     start = np.append(gp.kernel.theta, np.log([gp.signal_sd, max(gp.noise_sd, 1e-12)]))
-    found = minimize(loss, start, method="Nelder-Mead", options={"maxfev": 100, "xatol": 1e-3, "fatol": 1e-2})
-    return model(found.x)
+    low, high = start - FURTHEST, start + FURTHEST
+    options = {"maxfev": 100, "xatol": 1e-3, "fatol": 1e-2}
+    found = minimize(loss, start, method="Nelder-Mead", bounds=list(zip(low, high, strict=True)), options=options)
+    return model(found.x) if np.isfinite(found.fun) else gp
