@@ -33,6 +33,7 @@ from racing import RESULTS, machine, table
 import timelike as tl
 
 HERE = Path(__file__).parent / "peers"
+COMPARISON = Path(__file__).parents[1] / "docs" / "comparison.md"
 LIMIT_SECONDS = 90
 """For one contender on one row of a table, imports included."""
 LIMIT_BYTES = 8 * 10**9
@@ -384,6 +385,38 @@ def page(records: dict[tuple, Record], homes: dict[str, Home]) -> str:
     return "\n".join([head, packages + rest, *(crossed(records, name) for name in TITLES)])
 
 
+# -- what the documentation shows ----------------------------------------------------------------------------------
+
+
+def agreement(records: dict[tuple, Record]) -> str:
+    """The adjusted Rand index of every contender on the profiles and on real courses."""
+    columns = [(s.table, s.title) for s in all_sets(quick=False) if s.table in ("profiles", "real")]
+    rows = [[c.title, *(cell(records.get((*at, c.name)), ("ari",))[0] for at in columns)] for c in CONTENDERS]
+    return table(["", *(title for _, title in columns)], [row for row in rows if set(row[1:]) != {"absent"}])
+
+
+def sizes(records: dict[tuple, Record], name: str) -> str:
+    """Seconds, gigabytes and adjusted Rand index of every contender at every size."""
+    columns = [s.title for s in all_sets(quick=False) if s.table == name]
+    rows = [[c.title, *(_in_short(records.get((name, n, c.name))) for n in columns)] for c in CONTENDERS]
+    return table(["", *(f"N = {n}" for n in columns)], [row for row in rows if set(row[1:]) != {"absent"}])
+
+
+def _in_short(record: Record | None) -> str:
+    seconds, gigabytes, ari = (*cell(record, ("seconds", "gigabytes", "ari")), "", "")[:3]
+    return f"{seconds} s, {gigabytes} GB, {ari}" if ari else str(seconds)
+
+
+def put(path: Path, parts: dict[str, str]) -> None:
+    """Write tables into a page, between the marks that name them."""
+    text = path.read_text(encoding="utf-8")
+    for name, content in parts.items():
+        before, _, rest = text.partition(f"<!-- {name} -->\n")
+        _, _, after = rest.partition(f"<!-- end of {name} -->\n")
+        text = f"{before}<!-- {name} -->\n\n{content}\n<!-- end of {name} -->\n{after}"
+    path.write_text(text, encoding="utf-8")
+
+
 # -- running -------------------------------------------------------------------------------------------------------
 
 
@@ -432,6 +465,9 @@ def main() -> None:
             print({name: _short(value) for name, value in records[key].items()}, flush=True)
             save(records, folder / "peers.csv")
     (folder / "peers.md").write_text(page(records, homes), encoding="utf-8")
+    if not given.quick:
+        tables = {"agreement": agreement(records), "grid": sizes(records, "grid"), "own": sizes(records, "own")}
+        put(COMPARISON, tables)
     print(f"written: {folder / 'peers.md'}")
 
 

@@ -212,3 +212,11 @@ def test_missing_package_names_the_extra(adata, mixture, monkeypatch):
     monkeypatch.setitem(sys.modules, "anndata", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'timelike\[bio\]'"):
         annotated.write(adata, mixture)
+
+
+def test_record_has_the_period(courses, mixture):
+    from sklearn.gaussian_process.kernels import ExpSineSquared
+
+    periodic = tl.GP(ExpSineSquared(length_scale=1.5, periodicity=24), 1.0, 0.1)
+    assert annotated.record(mixture, periodic)["gp"]["period"] == 24.0
+    assert "period" not in annotated.record(mixture, mixture.gp)["gp"]

@@ -2,6 +2,7 @@
 
 import gzip
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -257,7 +258,7 @@ def test_files_that_cannot_be_used(tmp_path):
         ("x.txt", "a", r"ends in '.txt': expected .npy, .csv, .tsv, .parquet"),
         ("a.csv", "gene\nx\n", "the header has 1 column"),
         ("b.csv", "gene,colour\nx,1\n", "is not a name and then times"),
-        ("c.csv", "gene,0h,1h\nx,1,red\n", "red.*from number 1 on"),
+        ("c.csv", "gene,0h,1h\nx,1,red\n", "course 'x', column '1h': 'red' is not a number"),
         ("d.csv", "gene,0h,1h\nx,1\ny,,\n", "y"),
         ("e.npy", "no array", "cannot read"),
     ]:
@@ -311,3 +312,150 @@ def test_places_are_looked_at_before_the_work(where, message):
     courses, _ = tl.simulate.profiles(per_group=3, seed=1)
     with pytest.raises(tl.InputError, match=message):
         tl.mixture_from_chunks([courses], tl.GP.se(1, 1, 0.1), **where)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"k": 0}, "k is 0: expected a whole number from 1 on"),
+        ({"k": 2.5}, "k is 2.5"),
+        ({"k": True}, "k is True"),
+        ({"max_k": 0}, "max_k is 0"),
+        ({"spread": -1}, "spread is -1"),
+        ({"threads": 0}, "threads is 0"),
+    ],
+)
+def test_settings_are_looked_at_before_the_chunks_are_read(settings, message):
+    def chunks():
+        pytest.fail("read in vain")
+        yield
+
+    with pytest.raises(InputError, match=message):
+        mixture_from_chunks(chunks(), GP, **settings)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no disk that is always full")
+@pytest.mark.parametrize("name", ["values", "names"])
+def test_a_full_disk_is_said(tmp_path, name, monkeypatch):
+    def on_full(self, *arguments, plain=Path.open, **settings):
+        return plain(Path("/dev/full") if self.name == name else self, *arguments, **settings)
+
+    monkeypatch.setattr(spooling.Path, "open", on_full)
+    with pytest.raises(InputError, match=rf"cannot write {tmp_path}/timelike-\w+/{name}: .*Give scratch="):
+        mixture_from_chunks([six(50)[0]], GP, scratch=tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_error_of_the_chunks_is_theirs(tmp_path):
+    def chunks():
+        yield six(50)[0]
+        raise FileNotFoundError("mine")
+
+    with pytest.raises(FileNotFoundError, match="mine"):
+        mixture_from_chunks(chunks(), GP, scratch=tmp_path)
+
+
+def test_a_scratch_folder_that_cannot_be_written(tmp_path, monkeypatch):
+    def refuses(*_, **__):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("tempfile.mkdtemp", refuses)
+    with pytest.raises(InputError, match=rf"cannot write {tmp_path}: Permission denied"):
+        mixture_from_chunks([six(50)[0]], GP, scratch=tmp_path)
+
+
+# -- a file in chunks is the file at once ---------------------------------------------------------------------------
+
+
+def test_numbers_are_read_to_the_last_bit(tmp_path):
+    values = np.random.default_rng(0).normal(size=(300, 4)) * 10.0 ** np.arange(-5, 3, 2)
+    path = written(tmp_path, ".csv", values, [f"g{i}" for i in range(300)])
+    found = np.concatenate([chunk.to_matrix()[1] for chunk in CourseFile(path, rows=100)])
+    np.testing.assert_array_equal(found, values)
+    np.testing.assert_array_equal(found, tl.read(path).to_matrix()[1])
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("b,True,False", "course 'b', column '0h': 'True' is not a number"),
+        ("b,true,", "course 'b', column '0h': '[Tt]rue' is not a number"),
+        ("b,1_000,2", "'1_000' is not a number"),
+        ("b,inf,2", "is not finite"),
+        ("b,1e200,2", "larger than"),
+        (",1,2", "course number 2 has no name"),
+        ("  ,1,2", "course number 2 has no name"),
+    ],
+)
+@pytest.mark.parametrize("rows", [1, 10])
+def test_what_read_refuses_is_refused_in_chunks(tmp_path, line, message, rows):
+    path = tmp_path / "c.csv"
+    path.write_text(f"gene,0h,1h\na,1,2\n{line}\n")
+    with pytest.raises(InputError):
+        tl.read(path)
+    with pytest.raises(InputError, match=rf"c\.csv: .*{message}"):
+        list(CourseFile(path, rows=rows))
+
+
+def test_what_read_reads_is_read_in_chunks(tmp_path):
+    path = tmp_path / "c.csv"
+    path.write_text("gene,0h,1h\n a ,1,\nb,99999999999999999999,NA\n")
+    (found,) = CourseFile(path)
+    assert found.names == tl.read(path).names == ("a", "b")
+    np.testing.assert_array_equal(found.values, [1, 1e20])
+
+
+@pytest.mark.parametrize("unnamed", [False, True])
+def test_a_parquet_file_with_an_index(tmp_path, unnamed):
+    pytest.importorskip("pyarrow")
+    frame = pd.DataFrame({"gene": ["a", "b"], "0h": [1.0, 2.0], "12h": [3.0, 4.0]}).set_index("gene")
+    (frame.rename_axis(None) if unnamed else frame).to_parquet(tmp_path / "x.parquet")
+    (found,) = CourseFile(tmp_path / "x.parquet")
+    assert found.names == tl.read(tmp_path / "x.parquet").names == ("a", "b")
+    np.testing.assert_array_equal(found.to_matrix()[1], [[1, 3], [2, 4]])
+
+
+def test_truths_and_absent_names_in_parquet(tmp_path):
+    pytest.importorskip("pyarrow")
+    path = tmp_path / "x.parquet"
+    pd.DataFrame({"gene": ["a", "b"], "0h": [True, False], "12h": [3.0, 4.0]}).to_parquet(path)
+    raises_for(path, "column '0h': 'True' is not a number")
+    pd.DataFrame({"gene": ["a", None], "0h": [1.0, 2.0], "12h": [3.0, 4.0]}).to_parquet(path)
+    raises_for(path, "course number 2 has no name")
+    with pytest.raises(InputError, match="course number 2 has no name"):
+        list(CourseFile(path, rows=1))
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("latin.csv", "gene,0h,1h\nMüller,1,2\n".encode("latin-1")),
+        ("header.csv", "gène,0h,1h\na,1,2\n".encode("latin-1")),
+        ("plain.csv.gz", b"gene,0h,1h\na,1,2\n"),
+        ("cut.csv.gz", gzip.compress(("gene,0h,1h\n" + "a,1,2\n" * 9).encode())[:-9]),
+        ("late.csv.gz", gzip.compress(b"gene,0h,1h\n" + np.random.default_rng(0).bytes(99_999).hex().encode())[:-900]),
+        ("broken.csv.gz", gzip.compress(b"gene,0h,1h\na,1,2\n")[:12] + b"\xff" * 30),
+        ("pk.npy", b"PK\x03\x04 and more"),
+        ("empty.npy", b""),
+        ("empty.csv", b""),
+        ("bad.parquet", b"PAR1 and more"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_bytes_that_are_no_table(tmp_path, name, content):
+    if name.endswith(".parquet"):
+        pytest.importorskip("pyarrow")
+    (tmp_path / name).write_bytes(content)
+    raises_for(tmp_path / name, name, [0, 1] if name.endswith(".npy") else None)
+
+
+def test_an_archive_of_arrays_is_no_array(tmp_path):
+    np.savez(tmp_path / "x.npz", np.eye(2))
+    (tmp_path / "x.npz").rename(tmp_path / "x.npy")
+    raises_for(tmp_path / "x.npy", r"cannot read .*x\.npy", [0, 1])
+
+
+def test_a_time_with_a_thousands_separator_is_not_one(tmp_path):
+    (tmp_path / "c.csv").write_text('gene,"100","500","1,000"\na,1,2,3\n')
+    with pytest.raises(tl.InputError, match="'1,000' can be read with a decimal comma or with a thousands separator"):
+        CourseFile(tmp_path / "c.csv")

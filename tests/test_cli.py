@@ -183,6 +183,8 @@ def test_cluster_draws(table, tmp_path):
         (["--method", "spectral"], "spectral does not choose the number of clusters"),
         (["--method", "magic"], "there is no method 'magic': choose from mixture"),
         (["-k", "99"], "from 1 to 15"),
+        (["--method", "leiden", "--spread", "0"], "leiden has no spread: leave it out, or use mixture or evidence"),
+        (["--method", "average", "-k", "2", "--no-robust"], "average never leaves out values"),
     ],
 )
 def test_cluster_with_settings_that_cannot_be(table, tmp_path, options, message):
@@ -223,3 +225,15 @@ def test_no_dask_scheduler(table, tmp_path):
     result = run("similarity", table, "--out", tmp_path / "s.npy", "--dask", "tcp://127.0.0.1:1")
     assert result.exit_code == 2
     assert "there is no Dask scheduler at tcp://127.0.0.1:1" in result.output
+
+
+@pytest.mark.parametrize("ending", ["npy", "zarr"])
+def test_a_matrix_stays_until_the_new_one_is_whole(table, tmp_path, ending):
+    pytest.importorskip("distributed")
+    out = tmp_path / f"s.{ending}"
+    assert run("similarity", table, "--out", out).exit_code == 0
+    result = run("similarity", table, "--out", out, "--force", "--dask", "tcp://127.0.0.1:1")
+    assert result.exit_code == 2
+    assert tl.Similarity.open(out).values.shape == (15, 15)
+    assert run("similarity", table, "--out", out, "--force", "--threads", "0").exit_code == 2
+    assert tl.Similarity.open(out).values.shape == (15, 15)

@@ -1,6 +1,7 @@
 """Distances against plain loops that know nothing of the library."""
 
 import math
+import re
 import sys
 
 import numpy as np
@@ -153,9 +154,17 @@ def test_carries_its_names():
 # -- mistakes --------------------------------------------------------------------------------------------------
 
 
-def test_unknown_measure_lists_the_known():
-    with pytest.raises(InputError, match=r"no measure 'cosine'.*euclidean.*bregman"):
-        distance(shared(), "cosine")
+@pytest.mark.parametrize("measure", ["cosine", ["euclidean"], None])
+def test_unknown_measure_lists_the_known(measure):
+    with pytest.raises(InputError, match=rf"no measure {re.escape(repr(measure))}.*euclidean.*bregman"):
+        distance(shared(), measure)
+
+
+def test_other_nouns_are_named():
+    with pytest.raises(InputError, match="courses must be TimeCourses, not list"):
+        distance([1, 2], "euclidean")
+    with pytest.raises(InputError, match="gp must be GP, not str"):
+        distance(shared(), "bregman", gp="se")
 
 
 @pytest.mark.parametrize("measure", ["euclidean", "correlation"])

@@ -1,6 +1,7 @@
 """Evidence linkage against a naive agglomeration that knows nothing but dense Gaussian densities."""
 
 import itertools
+import re
 
 import numpy as np
 import pytest
@@ -181,9 +182,25 @@ def test_impossible_numbers_of_clusters(k):
         evidence_linkage(mixed("even"), GP, k)
 
 
-def test_impossible_spread():
-    with pytest.raises(tl.InputError, match="spread is -1"):
-        evidence_linkage(mixed("even"), GP, spread=-1)
+@pytest.mark.parametrize("spread", [-1, "a", np.nan, np.inf, [0.1, 0.2]])
+def test_impossible_spread(spread):
+    with pytest.raises(tl.InputError, match=f"spread is {re.escape(repr(spread))}: expected a number, zero or more"):
+        evidence_linkage(mixed("even"), GP, spread=spread)
+
+
+@pytest.mark.parametrize("cluster", [1.0, np.float32(1), True, "1", 2, -1, [0]])
+def test_curves_of_no_cluster(cluster):
+    found = evidence_linkage(mixed("even"), GP, k=2)
+    with pytest.raises(tl.InputError, match=f"there is no cluster {re.escape(repr(cluster))}: they are numbered"):
+        found.curve(cluster, [0.5])
+    assert found.curve(np.int64(1), [0.5]).mean.shape == (1,)
+
+
+def test_other_nouns_are_named():
+    with pytest.raises(tl.InputError, match="courses must be TimeCourses, not list"):
+        evidence_linkage([1, 2], GP)
+    with pytest.raises(tl.InputError, match="gp must be GP, not NoneType"):
+        evidence_linkage(mixed("even"), None)
 
 
 def test_too_many_courses(monkeypatch):

@@ -76,3 +76,11 @@ def test_a_number_that_is_a_position_and_another_name_is_refused():
     with pytest.raises(tl.InputError, match="give '2' for the name"):
         tl.explain(courses, gp, 2, "0")
     assert tl.explain(courses, gp, "2", "0").pair.names == ("2", "0")
+
+
+def test_other_nouns_are_named(fitted):
+    courses, gp = fitted
+    with pytest.raises(tl.InputError, match="courses must be TimeCourses, not list"):
+        tl.explain([1, 2], gp, 0, 1)
+    with pytest.raises(tl.InputError, match="gp must be GP, not NoneType"):
+        tl.explain(courses, None, 0, 1)

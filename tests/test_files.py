@@ -1,3 +1,4 @@
+import errno
 import os
 import stat
 
@@ -87,8 +88,39 @@ def test_a_folder_that_is_not_there(tmp_path):
         pass
 
 
+def test_a_folder_that_is_a_file(tmp_path):
+    (tmp_path / "file").write_text("x")
+    with (
+        pytest.raises(InputError, match=r"cannot write .*file.*Not a directory"),
+        atomic_write(tmp_path / "file" / "x"),
+    ):
+        pass
+
+
 def test_a_target_that_is_a_folder(tmp_path):
     (tmp_path / "folder").mkdir()
     with pytest.raises(InputError, match=r"cannot write .*folder"), atomic_write(tmp_path / "folder") as file:
         file.write("x")
     assert listing(tmp_path) == ["folder"]
+
+
+def test_the_umask_of_the_process_is_left_alone(tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "umask", lambda _: pytest.fail("another thread would see it"))
+    with atomic_write(tmp_path / "table.csv") as file:
+        file.write("x")
+
+
+@pytest.mark.parametrize("problem", [OSError(errno.ENOSPC, "No space left on device"), OSError("disk says no")])
+def test_what_the_disk_says_names_the_target(tmp_path, problem):
+    target = tmp_path / "table.csv"
+    target.write_text("old")
+
+    def full():
+        with atomic_write(target) as file:
+            file.write("half")
+            raise problem
+
+    with pytest.raises(InputError, match=r"cannot write .*table\.csv: (No space left on device|disk says no)\."):
+        full()
+    assert target.read_text() == "old"
+    assert listing(tmp_path) == ["table.csv"]

@@ -10,6 +10,7 @@ from sklearn.gaussian_process import kernels as sk
 import oracle
 import timelike as tl
 from timelike import GP, TimeCourses
+from timelike import gp as gp_module
 from timelike.exceptions import InputError
 
 SIGNAL, NOISE, MEAN = 1.3, 0.4, 0.2
@@ -68,6 +69,23 @@ def test_posterior_answers_in_the_order_of_the_question():
     there, back = gp.posterior(courses, [0.1, 0.7, 0.7]), gp.posterior(courses, [0.7, 0.1])
     assert_allclose(there.mean[[1, 0]], back.mean, rtol=1e-10)
     assert there.sd[1] == pytest.approx(there.sd[2], rel=1e-12)
+
+
+@pytest.mark.parametrize("count", [gp_module.DENSE_POINTS, gp_module.DENSE_POINTS + 1])
+@pytest.mark.parametrize(("kernel", "functions"), [(sk.RBF(0.3), 22), (sk.Matern(0.3, nu=0.5), 300)])
+def test_posterior_of_many_values_is_never_that_of_a_large_basis(kernel, functions, count, monkeypatch):
+    """The same curve on both sides of the limit, and no basis with a function for each value."""
+    asked_for, basis = [], gp_module.basis
+    monkeypatch.setattr(gp_module, "basis", lambda *given: asked_for.append(basis(*given)) or asked_for[-1])
+    times, at = np.linspace(0, 1, count), np.array([-0.1, 0.31, 1.0])
+    values = np.sin(6 * times) + np.cos(40 * times) / 10
+    curve = GP(kernel, SIGNAL, NOISE, MEAN).posterior(TimeCourses.from_arrays(times, [values]), at)
+    mean, sd = oracle.posterior(
+        times, values, at, lambda x, z: SIGNAL**2 * kernel(x[:, None], z[:, None]), NOISE**2, MEAN
+    )
+    assert_allclose(curve.mean, mean, rtol=1e-8, atol=1e-9)
+    assert_allclose(curve.sd, sd, rtol=1e-7, atol=1e-8)
+    assert all(phi.phi.shape[1] <= functions for phi in asked_for)
 
 
 def test_posterior_narrows_with_more_courses():
@@ -206,4 +224,14 @@ def test_only_the_kernels_that_we_save_are_ever_built(kernel, tmp_path):
     GP.se(2, 3, 0.5).save(path)
     path.write_text(json.dumps(json.loads(path.read_text()) | {"kernel": kernel}))
     with pytest.raises(InputError, match="kernel"):
+        GP.load(path)
+
+
+@pytest.mark.parametrize("name", ["signal_sd", "noise_sd", "mean", "log_likelihood"])
+@pytest.mark.parametrize("value", [10**400, "3", True, [1.0]], ids=["large", "text", "truth", "list"])
+def test_entries_of_a_model_file_that_are_no_numbers(name, value, tmp_path):
+    path = tmp_path / "model.json"
+    GP.se(2, 3, 0.5).save(path)
+    path.write_text(json.dumps(json.loads(path.read_text()) | {name: value}))
+    with pytest.raises(InputError, match=rf"model\.json: {name} is "):
         GP.load(path)

@@ -74,7 +74,12 @@ def test_nearest_in_several_parts():
     np.testing.assert_array_equal(np.sort(whole), np.sort(parts))
 
 
-@pytest.mark.parametrize("k", [0, 5])
-def test_neighbors_out_of_range(k):
-    with pytest.raises(InputError, match=rf"neighbors is {k}: expected 1 to 4"):
+@pytest.mark.parametrize("k", [0, 2.5, 2.0, True, "2", None])
+def test_neighbors_are_a_whole_number(k):
+    with pytest.raises(InputError, match=f"neighbors is {k!r}: expected a whole number from 1 on"):
         neighbor_graph(distances(5), k)
+
+
+def test_more_neighbors_than_other_courses():
+    with pytest.raises(InputError, match="neighbors is 5: expected 1 to 4"):
+        neighbor_graph(distances(5), 5)

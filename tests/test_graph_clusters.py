@@ -148,6 +148,14 @@ def test_all_others_where_there_are_not_so_many():
     assert spectral(found, 1).k == 1
 
 
+@pytest.mark.parametrize("neighbors", [0, 2.5, 2.0, True, "2", None])
+def test_neighbors_are_a_whole_number(neighbors):
+    found, distance = nearest_points(clouds([20, 20], 4.0)[0], 5)
+    for method in (lambda: spectral(found, 2, neighbors), lambda: spectral(distance, 2, neighbors)):
+        with pytest.raises(InputError, match=f"neighbors is {neighbors!r}"):
+            method()
+
+
 def test_neighbours_among_others_are_no_graph():
     found, _ = nearest_points(clouds([20], 4.0)[0])
     with pytest.raises(InputError, match="among other courses"):

@@ -6,6 +6,7 @@ from itertools import permutations
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -118,6 +119,33 @@ def test_minus_one_is_no_cluster():
     labels, similarity = np.array([0, 0, -1, 1, 1]), symmetric(5)
     rest = [0, 1, 3, 4]
     assert bhi(labels, similarity, 50) == bhi(labels[rest], similarity[np.ix_(rest, rest)], 50)
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [pd.Series([0, 0, -1, 1, 1], dtype=object), pd.Series([0, 0, -1, 1, 1], dtype="Int64"), ["a", "a", -1, "b", "b"]],
+    ids=["objects", "nullable", "among text"],
+)
+def test_minus_one_is_no_cluster_in_columns_of_any_kind(labels):
+    expected, found = bhi([0, 0, -1, 1, 1], symmetric(5), 50), bhi(labels, symmetric(5), 50)
+    assert (found.value, found.z, found.genes) == (expected.value, expected.z, 4)
+    assert list(found.by_cluster) in ([0, 1], ["a", "b"])
+
+
+def test_labels_that_are_neither_numbers_nor_text_count_by_what_they_show():
+    assert set(bhi(pd.cut([1, 2, 8, 9], [0, 5, 10]), symmetric(4), 10).by_cluster) == {"(0, 5]", "(5, 10]"}
+
+
+def test_the_text_minus_one_is_a_label():
+    assert set(bhi(["-1", "-1", "2", "2"], symmetric(4), 10).by_cluster) == {"-1", "2"}
+
+
+@pytest.mark.parametrize("missing", [None, np.nan, pd.NA])
+@pytest.mark.parametrize("label", [1, "a"])
+def test_a_missing_label_is_refused(label, missing):
+    for labels in ([label, missing, label], pd.Series([label, missing, label], dtype=object)):
+        with pytest.raises(InputError, match="some labels are NaN; give every gene a label, or -1"):
+            bhi(labels, symmetric(3), 10)
 
 
 def test_the_diagonal_is_not_used():

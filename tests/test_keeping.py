@@ -1,5 +1,8 @@
 """Clusterings on disk: what comes back is what was written, and a damaged file is called damaged."""
 
+import io
+import zipfile
+
 import numpy as np
 import pytest
 
@@ -89,6 +92,14 @@ def test_pickled_objects_are_refused(tmp_path):
         ("values", np.array([1.0, 2])),
         ("starts", np.array([0, 9, 5])),
         ("labels", np.array([0])),
+        ("labels", np.array([0, 99])),
+        ("labels", np.array([-5, -5])),
+        ("labels", np.array([0.0, 0.0])),
+        ("values", np.array([1.0, 2, 3, 4, 5j])),
+        ("errors", np.array([1.0, 2, 3, 4, -1])),
+        ("probabilities", np.array([[np.nan], [1.0]])),
+        ("probabilities", np.array([[1.0, 0.0], [1.0, 0.0]])),
+        ("linkage", np.array([[0.0, 1.0, np.inf, 2.0]])),
     ],
 )
 def test_arrays_that_do_not_belong_together_are_refused(tmp_path, name, wrong):
@@ -97,6 +108,42 @@ def test_arrays_that_do_not_belong_together_are_refused(tmp_path, name, wrong):
     with np.load(tmp_path / "c.npz") as file:
         arrays = dict(file)
     np.savez(tmp_path / "c.npz", **(arrays | {name: wrong}))
+    with pytest.raises(InputError, match="damaged"):
+        keeping.load(tmp_path / "c.npz", tl.GP.se(1, 1, 1))
+
+
+@pytest.mark.parametrize(("name", "wrong"), [("responsibilities", -1.0), ("responsibilities", np.nan), ("used", 2.5)])
+def test_curves_are_checked_too(made, tmp_path, name, wrong):
+    courses, gp, found = made
+    keeping.save(tmp_path / "c.npz", found, courses)
+    with np.load(tmp_path / "c.npz") as file:
+        arrays = dict(file)
+    np.savez(tmp_path / "c.npz", **(arrays | {name: wrong * arrays[name]}))
+    with pytest.raises(InputError, match="damaged"):
+        keeping.load(tmp_path / "c.npz", gp)
+
+
+@pytest.mark.parametrize("entry", ['"spread": -1', '"spread": NaN', '"k": Infinity', '"path": ' + "[" * 100_000])
+def test_facts_are_checked(made, tmp_path, entry):
+    courses, gp, found = made
+    keeping.save(tmp_path / "c.npz", found, courses)
+    with np.load(tmp_path / "c.npz") as file:
+        arrays = dict(file)
+    key = entry.split('"')[1]
+    text = arrays["facts"].tobytes().decode()
+    start = text.index(f'"{key}": ')
+    end = min(at for at in (text.find(", ", start), text.find("}", start)) if at > 0)
+    facts = (text[:start] + entry + text[end:]).encode()
+    np.savez(tmp_path / "c.npz", **(arrays | {"facts": np.frombuffer(facts, np.uint8)}))
+    with pytest.raises(InputError, match="damaged"):
+        keeping.load(tmp_path / "c.npz", gp)
+
+
+def test_an_array_that_claims_to_be_huge(tmp_path):
+    header = io.BytesIO()
+    np.lib.format.write_array_header_1_0(header, {"descr": "<f8", "fortran_order": False, "shape": (10**13,)})
+    with zipfile.ZipFile(tmp_path / "c.npz", "w") as file:
+        file.writestr("values.npy", header.getvalue())
     with pytest.raises(InputError, match="damaged"):
         keeping.load(tmp_path / "c.npz", tl.GP.se(1, 1, 1))
 

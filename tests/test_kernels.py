@@ -147,3 +147,58 @@ def test_a_length_scale_for_each_coordinate_is_searched():
     space = search_space(sk.RBF([1.0, 1.0]), HOURS)
     assert space.names == ("length_scale", "length_scale")
     assert space.starts.shape[1] == 2
+
+
+# -- model files that someone changed ------------------------------------------------------------------------------
+
+
+def nested(depth):
+    data = {"class": "RBF", "length_scale": 1.0}
+    for _ in range(depth):
+        data = {"class": "Sum", "k1": data, "k2": {"class": "RBF", "length_scale": 2.0}}
+    return data
+
+
+def test_kernels_in_kernels_are_read_in_time_and_not_without_end(monkeypatch):
+    looked = []
+
+    def counted(kernel, plain=kernels._check_parameters):
+        looked.append(kernel)
+        plain(kernel)
+
+    monkeypatch.setattr(kernels, "_check_parameters", counted)
+    assert len(kernels._leaves(kernels.from_dict(nested(kernels.DEEPEST)))) == 2 * kernels.DEEPEST + 1
+    assert len(looked) == 1
+    with pytest.raises(InputError, match=f"more than {kernels.DEEPEST} kernels within each other"):
+        kernels.from_dict(nested(kernels.DEEPEST + 1))
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"class": "RBF", "length_scale": 10**400},
+        {"class": "RBF", "length_scale": "3"},
+        {"class": "RBF", "length_scale": True},
+        {"class": "RBF", "length_scale": [1.0, "3"]},
+        {"class": "RBF", "length_scale": [[1.0]]},
+        {"class": "RBF", "length_scale": None},
+        {"class": "Matern", "nu": "1.5"},
+        {"class": "Matern", "nu": -1.0},
+        {"class": "Matern", "nu": float("nan")},
+        {"class": "Exponentiation", "kernel": {"class": "RBF"}, "exponent": 0.0},
+        {"class": "Exponentiation", "kernel": {"class": "RBF"}, "exponent": -2},
+        {"class": "Exponentiation", "kernel": {"class": "RBF"}, "exponent": float("inf")},
+        {"class": "Sum", "k1": {"class": "RBF", "length_scale": True}, "k2": {"class": "RBF"}},
+        {"class": "Sum", "k1": 3, "k2": {"class": "RBF"}},
+    ],
+    ids=lambda data: str(data)[:60],
+)
+def test_parameters_that_are_no_numbers(data):
+    with pytest.raises(InputError, match="kernel"):
+        kernels.from_dict(data)
+
+
+@pytest.mark.parametrize("kernel", [sk.RBF() ** -1, sk.RBF() + sk.RBF() ** 0, sk.RBF(10**400)], ids=["-1", "0", "big"])
+def test_objects_with_parameters_that_are_no_covariance(kernel):
+    with pytest.raises(InputError, match="of the kernel is"):
+        kernels.resolve(kernel)

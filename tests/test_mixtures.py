@@ -258,6 +258,8 @@ def test_spread_can_be_fixed():
     assert mixture(courses, gp, k=4, spread=0.2).spread == 0.2
     with pytest.raises(tl.InputError, match=r"spread is -0\.1"):
         mixture(courses, gp, spread=-0.1)
+    with pytest.raises(tl.InputError, match="spread is 'a'"):
+        mixture(courses, gp, spread="a")
 
 
 def test_no_spread_where_there_is_none():

@@ -341,6 +341,13 @@ def test_k_out_of_range(k):
         neighbors(TimeCourses.from_arrays(GRID, draws(5)), GIVEN, k)
 
 
+def test_one_course_has_no_neighbours():
+    one = TimeCourses.from_arrays(GRID, draws(1))
+    with pytest.raises(InputError, match="only one course: it has no neighbours; give others=, or more courses"):
+        neighbors(one, GIVEN)
+    assert neighbors(one, GIVEN, 1, others=one).indices.tolist() == [[0]]
+
+
 def test_k_out_of_range_among_others():
     courses = TimeCourses.from_arrays(GRID, draws(5))
     with pytest.raises(InputError, match=r"k is 6: .* from 1 to 5, the number of courses in others"):

@@ -161,6 +161,20 @@ def test_model_with_another_kernel():
     assert "length scale" not in text(shown(tl.GP(DotProduct(), 1, 0.1)))
 
 
+def test_signal_of_a_line_is_its_slope():
+    from sklearn.gaussian_process.kernels import RBF, DotProduct
+
+    size = "how far curves go from the mean"
+    for kernel in ("se", "matern32", "periodic"):
+        assert size in text(shown(tl.GP(kernel, 1, 0.1)))
+    line = text(shown(tl.GP("linear", 1, 0.1)))
+    assert size not in line
+    assert "how far lines rise in a unit of time" in line
+    both = text(shown(tl.GP(RBF() + DotProduct(), 1, 0.1)))
+    assert size not in both
+    assert "factor of the kernel" in both
+
+
 def test_mixture_shows_a_panel_with_its_curve_for_each_cluster(courses, gp):
     found = tl.mixture(courses, gp, 3)
     root = parsed(shown(found))

@@ -4,14 +4,16 @@ import gzip
 import io
 import os
 import zipfile
+from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import timelike as tl
-from timelike.reading import cells, tables, understand
+from timelike.reading import cells, read_table, tables, understand
 
 FUZZ = int(os.environ.get("TIMELIKE_FUZZ", "1"))
 """How many times more random files than usual: make fuzz."""
@@ -180,6 +182,51 @@ REFUSED = {
     "a measurement without a time": ("course,time,value\na,,2\n", "line 2: the time (column 'time') is missing."),
     "a measurement of nobody": ("course,time,value\n,1,2\n", "line 2: the course (column 'course') is empty."),
     "a time in words": ("course,time,value\na,soon,2\n", "line 2, column 'time': 'soon' is not a number."),
+    "merged cells in the header": (
+        "gene,0h,,2h,\na,1,2,3,4\n",
+        "column 3 has numbers but no header. Merged cells? Repeat the time above each replicate, or remove the column.",
+    ),
+    "thousands in the header": (
+        'gene,100,500,"1,000"\na,1,2,3\n',
+        "the time '1,000' can be read with a decimal comma or with a thousands separator. Give decimal=',' "
+        "(--decimal ,), or remove the separators.",
+    ),
+    "replicate or micromolar": (
+        "gene,0h_0uM,0h_1uM,24h_0uM,24h_1uM\na,1,2,3,4\n",
+        "can be read as {time}h_{replicate}uM or as {time}h_{condition}uM.",
+    ),
+    "replicate or per cent": (
+        "gene,0h_0%,0h_1%,24h_0%,24h_1%\na,1,2,3,4\n",
+        "can be read as {time}h_{replicate}% or as {time}h_{condition}%.",
+    ),
+    "a number at a word, or another": (
+        "gene,X1_1,X1_2,X2_1,X2_2\na,1,2,3,4\n",
+        "can be read as X{time}_{replicate} or as X{replicate}_{time}.",
+    ),
+    "a dose before the time": (
+        "gene,dose0_0h,dose1_0h,dose0_24h,dose1_24h\na,1,2,3,4\n",
+        "can be read as dose{replicate}_{time}h or as dose{condition}_{time}h.",
+    ),
+    "clusters of cells": (
+        "gene,0h_cluster1,0h_cluster2,2h_cluster1,2h_cluster2\na,1,2,3,4\n",
+        "can be read as {time}h_cluster{replicate} or as {time}h_cluster{condition}.",
+    ),
+    "two columns of conditions": (
+        "gene,time,value,treatment,genotype\na,0,1,no,wt\na,0,2,no,ko\na,0,3,yes,wt\na,0,4,yes,ko\n",
+        "'treatment' and 'genotype' both tell conditions. Merge them into one column, or remove one.",
+    ),
+    "dates with a time zone": (
+        "patient,date,value\np,2024-01-31T08:00:00Z,1\np,2024-02-10T08:00:00Z,3\n",
+        "line 2, column 'date': '2024-01-31T08:00:00Z' has a time zone. Write dates without it: 2024-03-31 14:30.",
+    ),
+    "dates with an offset": (
+        "patient,date,value\np,2024-01-31 08:00+00:00,1\np,2024-02-10 08:00+00:00,3\n",
+        "'2024-01-31 08:00+00:00' has a time zone.",
+    ),
+    "a row of cells that a # begins, where a number should be": (
+        "gene,0h,2h\na,1,2\n#b,2,x\n",
+        "line 3, column '2h': 'x' is not a number.",
+    ),
 }
 
 
@@ -224,6 +271,36 @@ UNDERSTOOD = {
         {"dates": "common"},
         "1 course, 2 times (0 to 7 days)",
     ),
+    "remarks among rows": (
+        "gene,0h,2h\na,1,2\n# b, c, d\n# e,,\n#\n# 1 remark, 2 cells\n",
+        {},
+        TWO_HOURS,
+    ),
+    "minus signs": (
+        "gene,\u22125h,\u22123h,\u22121h\na,1,2,3\n",
+        {},
+        "1 course, 3 times (-5 to -1 h)",
+    ),
+    "decimal commas of three digits": (
+        "gene;0,5;1,125\na;1;2\n",
+        {},
+        "1 course, 2 times (0.5 to 1.125)",
+    ),
+    "a decimal comma in the header by option": (
+        "gene;1,125;2,250\na;1;2\n",
+        {"decimal": ","},
+        "1 course, 2 times (1.125 to 2.25)",
+    ),
+    "thousands in the header, with other times": (
+        'gene,"1,000","2,000"\na,1,2\n',
+        {"times": [0, 6]},
+        "1 course, 2 times (0 to 6)",
+    ),
+    "a column that tells all conditions": (
+        "gene,time,value,treatment,genotype,group\na,0,1,no,wt,1\na,0,2,no,ko,2\na,0,3,yes,wt,3\n",
+        {},
+        "3 courses, 1 time (0 to 0)",
+    ),
     "usual names": ("Gene_ID,Time (h),Expression\na,0,1\na,2,2\n", {}, TWO_HOURS),
 }
 
@@ -258,6 +335,43 @@ def test_folders_and_forbidden_files(tmp_path):
     else:
         with pytest.raises(tl.InputError, match="you may not read it"):
             tl.read(path)
+
+
+@pytest.mark.parametrize("read", [tl.read, lambda path: read_table(Path(path))])
+def test_pipes_and_devices_are_refused(read):
+    """A pipe is read only once: who looks at its beginning first has lost it."""
+    with pytest.raises(tl.InputError, match=f"{os.devnull} is a pipe or a device. Save the table as a file first"):
+        read(os.devnull)
+
+
+@pytest.mark.parametrize("content", ["gene,0h,2h\na,1,2\n#b,2,\n", "gene,time,value\na,0,1\n#b,0,2\n#b,2,3\n"])
+def test_a_row_whose_name_begins_like_a_remark_is_kept_with_a_word(tmp_path, content):
+    path = write(tmp_path, content)
+    with pytest.warns(tl.DataWarning, match="'#b' begins like a remark, but its row has numbers: it is a course"):
+        assert tl.read(path).names == ("a", "#b")
+    assert read_table(path).texts([0])[0][:2] == ["a", "#b"]
+
+
+def test_a_table_without_a_header_gets_a_word(tmp_path):
+    with pytest.warns(tl.DataWarning, match="the times '1.0', '0.25', '3.5' look like values: has the table no header"):
+        tl.read(write(tmp_path, "YAL001C,1.0,0.25,3.5\nYAL002W,2,3,4\n"))
+
+
+@pytest.mark.parametrize(
+    "header",
+    ["YAL001C,0.5,1,2.5", "YAL001C,8,4,2.5", "gene,2.5,1,4", ",2.5,1,4", "orf,1,10,2", "orf,2.5h,1h,4h", "o,1.5,1,1.5"],
+)
+def test_usual_headers_do_not_look_like_values(tmp_path, header):
+    assert understand(write(tmp_path, f"{header}\na,2,3,4\n")).notes == ()
+
+
+def test_a_table_of_many_columns_looks_at_its_first_rows_once(monkeypatch):
+    looks = []
+    peek = tables.Columns.peek
+    monkeypatch.setattr(tables.Columns, "peek", lambda body: looks.append(body) or peek(body))
+    wide = pd.DataFrame({"time": [0, 1, 2]} | {f"g{k}": [1.0, 2, 3] for k in range(50)})
+    assert len(tl.read(wide)) == 50
+    assert len(looks) == 1
 
 
 def test_what_else_cannot_be_read():

@@ -9,19 +9,31 @@ import timelike
 
 PACKAGE = Path(timelike.__file__).parent
 GUARDS = {"atomic_path", "atomic_write"}
-ON_A_PATH = {"write_text", "write_bytes"}
+ON_A_PATH = {"write_text", "write_bytes", "touch"}
 """Methods of a path that leave a file behind."""
 TO_A_FILE = {
     *("to_csv", "to_parquet", "to_excel", "to_feather", "to_hdf", "to_pickle", "to_zarr", "write_h5ad", "write_zarr"),
-    *("savefig", "savetxt", "savez", "savez_compressed", "tofile", "write_csv", "write_index", "memmap"),
-    *("ExcelWriter", "ZipFile", "copyfile", "copyfileobj", "copytree", "mkstemp", "NamedTemporaryFile", "urlretrieve"),
+    *("savefig", "savetxt", "savez", "savez_compressed", "tofile", "write_csv", "write_index", "create_array"),
+    *("ExcelWriter", "mkstemp", "NamedTemporaryFile", "urlretrieve"),
 }
 """Functions and methods that write to the file they are given."""
-MODULES_THAT_SAVE = {"np", "numpy", "zarr", "joblib", "torch"}
-"""``save`` writes a file when it is theirs; ours go through the guards, or this test finds what they call."""
+COPIES = {"copy", "copy2", "copyfile", "copyfileobj", "copytree", "move"}
+"""Functions that write to the second of two files."""
+OPENERS = {
+    **dict.fromkeys(("GzipFile", "BZ2File", "LZMAFile", "ZipFile"), (1, "r")),
+    **dict.fromkeys(("open_array", "open_group"), (1, "a")),
+    "memmap": (2, "r+"),
+    "open_memmap": (1, "r+"),
+}
+"""What opens a file for reading or writing -> where its mode stands, and the mode when there is none."""
+FILES = {"path_or_buf", "path", "fname", "file", "filename", "fileobj", "store", "dst"}
+"""What a file is called where it is named."""
+OURS_THAT_SAVE = {"gp", "model_of", "keeping", "plot", "record", "run"}
+"""``save`` of these goes through the guards, or this test finds what they call; every other ``save`` writes."""
 ALLOWED = {
     "stores.py": "tiles of a matrix in a folder of its own, which takes the final name when all of them are there",
     "journal.py": "lines added to a journal, each with a checksum: a line that was cut off does not count",
+    "on_disk.py": "empty files that show whether workers see a folder and may write there, removed at once",
     "spooling.py": "values and names of a stream of courses, in a temporary folder that the caller removes",
     "reproduce/repeats.py": "lines added to a journal: a line that was cut off is removed",
     "ontology.py": "an example of a few lines in a temporary folder, read again and removed",
@@ -64,9 +76,10 @@ def _bound(item):
 
 
 def _is_safe(target, safe):
-    """Whether an expression is a name that a guard gave, or made from it alone."""
-    names = {n.id for n in ast.walk(target) if isinstance(n, ast.Name)}
-    return bool(names & safe)
+    """Whether an expression is a name that a guard gave, or that name as another type."""
+    if isinstance(target, ast.Call) and _called(target) in ("str", "Path", "fspath") and len(target.args) == 1:
+        target = target.args[0]
+    return isinstance(target, ast.Name) and target.id in safe
 
 
 def _called(call):
@@ -76,30 +89,44 @@ def _called(call):
 def _written(call):
     """The expression that a call writes to, or None if it writes nothing."""
     name, method = _called(call), isinstance(call.func, ast.Attribute)
-    first = call.args[0] if call.args else ast.Constant(None)
-    if name == "open" and _writes(call, method):
-        return call.func.value if method and not _is_module(call.func.value) else first
+    if name == "open":
+        own = method and not _is_module(call.func.value)  # path.open(mode), or open(path, mode)
+        return (call.func.value if own else _file(call)) if _writes(call, 0 if own else 1, "r") else None
+    if name in OPENERS:
+        return _file(call) if _writes(call, *OPENERS[name]) else None
     if method and name in ON_A_PATH:
         return call.func.value
-    if name == "save" and method and _is_module(call.func.value):
-        return first
-    return first if name in TO_A_FILE and not _to_text(call) else None
+    if name in COPIES and (not method or _last_name(call.func.value) == "shutil"):
+        return _file(call, 1)
+    saves = name == "save" and method and _last_name(call.func.value) not in OURS_THAT_SAVE
+    return _file(call) if (saves or name in TO_A_FILE) and not _to_text(call) else None
+
+
+def _last_name(node):
+    """``gp`` of ``analysis.gp``, ``model_of`` of ``model_of(courses)``."""
+    return _called(node) if isinstance(node, ast.Call) else getattr(node, "attr", getattr(node, "id", ""))
 
 
 def _is_module(node):
-    return isinstance(node, ast.Name) and node.id in MODULES_THAT_SAVE | {"gzip", "io", "lzma", "bz2", "tarfile"}
+    return _last_name(node) in {"gzip", "io", "lzma", "bz2", "tarfile"}
+
+
+def _file(call, place=0):
+    """The file that a call is given, at a place or by a name."""
+    named = [k.value for k in call.keywords if k.arg in FILES]
+    return (call.args[place : place + 1] + named + [ast.Constant(None)])[0]
 
 
 def _to_text(call):
     """``frame.to_csv()`` without a file gives a text; with one it has an argument for it."""
-    return not call.args and not any(k.arg in (None, "path_or_buf", "path", "fname", "file") for k in call.keywords)
+    return not call.args and not any(k.arg in FILES | {None} for k in call.keywords)
 
 
-def _writes(call, method):
+def _writes(call, place, default):
     """Whether the mode of an open is for writing; a mode that is not written down counts as one."""
-    place = 0 if method and not _is_module(call.func.value) else 1
     given = [k.value for k in call.keywords if k.arg == "mode"] + call.args[place : place + 1]
-    return any(not isinstance(m, ast.Constant) or set(str(m.value)) & set("wax+") for m in given)
+    modes = given or [ast.Constant(default)]
+    return any(not isinstance(m, ast.Constant) or set(str(m.value)) & set("wax+") for m in modes)
 
 
 def where(path):
@@ -135,6 +162,25 @@ def test_no_exception_is_kept_for_longer_than_needed():
         "frame.to_csv(path_or_buf=path)",
         "np.save(path, x)",
         "np.memmap(path, mode='w+')",
+        "np.memmap(filename=path, mode='w+')",
+        "np.memmap(path, float, 'r+')",
+        "np.memmap(path)",
+        "np.lib.format.open_memmap(path, mode='w+')",
+        "shutil.copy(path, out)",
+        "shutil.copyfile(path, dst=out)",
+        "image.save(path)",
+        "make_image().save(path)",
+        "gzip.GzipFile(path, 'w')",
+        "gzip.GzipFile(filename=path, mode='wb')",
+        "zarr.create_array(path, shape=(2, 2))",
+        "zarr.create_array(store=path, shape=(2, 2))",
+        "zarr.open_array(path)",
+        "path.touch()",
+        "with atomic_path(out) as temporary:\n    frame.to_csv(out.with_name(temporary.name))",
+        "with atomic_path(out) as temporary:\n    frame.to_csv(temporary.parent / out.name)",
+        "with atomic_path(out) as temporary:\n    frame.to_csv(temporary.with_suffix('.csv'))",
+        "with atomic_path(out) as temporary:\n    frame.to_csv(other(out, temporary))",
+        "with atomic_path(out) as temporary:\n    shutil.copy(temporary, out)",
         "figure.savefig(path)",
         "with atomic_path(out) as temporary:\n    frame.to_csv(out)",
         "with path.open('w') as file:\n    frame.to_csv(file)",
@@ -152,6 +198,16 @@ def test_what_this_test_must_find(code):
         "gzip.open(path, 'rt')",
         "frame.to_csv()",
         "gp.save(path)",
+        "analysis.gp.save(path)",
+        "search.move(start, step)",
+        "frame.copy(deep=True)",
+        "np.memmap(path, mode='r')",
+        "np.lib.format.open_memmap(path, mode='r')",
+        "gzip.GzipFile(path)",
+        "zarr.open_array(path, mode='r')",
+        "with atomic_path(out) as temporary:\n    shutil.copy(path, temporary)",
+        "with atomic_path(out) as temporary:\n    frame.to_csv(path_or_buf=temporary)",
+        "with atomic_path(out) as temporary:\n    np.save(str(temporary), x)",
         "with atomic_path(out) as temporary:\n    frame.to_csv(temporary)\n    np.save(temporary, x)",
         "with atomic_path(out) as temporary, temporary.open('w') as file:\n    frame.to_csv(file)",
         "with atomic_write(out) as file:\n    frame.to_csv(file)",

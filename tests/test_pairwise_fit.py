@@ -131,6 +131,26 @@ def test_the_order_of_courses_and_the_other_courses_do_not_matter(few, fitted):
     np.testing.assert_allclose(similarity_pairwise_fit(few[[0, 2]]).values[0, 1], fitted[0, 2], rtol=0, atol=1e-6)
 
 
+def test_large_values_of_other_courses_do_not_matter():
+    rng, times = np.random.default_rng(0), np.linspace(0, 1, 12)
+    small = np.sin(4 * times) + 0.1 * rng.normal(size=(2, 12))
+    large = 3e8 * (1 + 0.2 * rng.normal(size=(4, 12)))
+    alone = similarity_pairwise_fit(TimeCourses.from_arrays(times, small)).values
+    beside = similarity_pairwise_fit(TimeCourses.from_arrays(times, np.concatenate([small, large]))).values
+    np.testing.assert_allclose(beside[:2, :2], alone, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("mean", ["constant", 0.1])
+def test_a_pair_of_equal_values_is_measured_in_units_of_all(mean):
+    """Sums of 0.1 are rounded: what they leave is no variance."""
+    courses = TimeCourses.from_arrays(np.arange(9), [[0.1] * 9, [0.1] * 9, [0, 1, 3, 2, 4, 1, 0, 2, 5]])
+    given = None if mean == "constant" else mean
+    data = pair_blocks.rows(courses, given)
+    pairs = pair_blocks.pairs_of(data, np.array([0]), np.array([1]))
+    np.testing.assert_array_equal(pairs.values, 0)
+    assert np.isfinite(similarity_pairwise_fit(courses, mean=mean).values).all()
+
+
 @pytest.mark.parametrize(("time_unit", "value_unit"), [(86_400.0, 1e3), (1 / 7, 1e-6)])
 def test_units_do_not_matter(few, fitted, time_unit, value_unit):
     times, values = ([getattr(c, what) for c in few] for what in ("times", "values"))
@@ -193,6 +213,8 @@ def test_other_kernels_are_an_error(few, kernel):
 
 
 def test_other_bad_settings_and_data_are_an_error(few):
+    with pytest.raises(InputError, match="courses must be TimeCourses, not list"):
+        similarity_pairwise_fit([1, 2])
     with pytest.raises(InputError, match="mean is 'median'"):
         similarity_pairwise_fit(few, mean="median")
     with pytest.raises(InputError, match="threads is 0"):

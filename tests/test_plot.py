@@ -215,3 +215,22 @@ def test_an_unknown_ending_is_refused(fitted, tmp_path):
     with pytest.raises(tl.InputError, match=r"ends in one of .*pdf"):
         plot.save(plot.courses(fitted[0]), tmp_path / "f.docx")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_an_ending_may_be_in_capitals(fitted, tmp_path):
+    plot.save(plot.courses(fitted[0]), tmp_path / "f.PNG", dpi=20)
+    assert (tmp_path / "f.PNG").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"count": 0}, "count is 0"),
+        ({"count": 2.5}, "count is 2.5"),
+        ({"count": 3, "columns": 0}, "columns is 0"),
+        ({"count": 3, "columns": True}, "columns is True"),
+    ],
+)
+def test_panels_are_counted_in_whole_numbers(wrong, message):
+    with pytest.raises(tl.InputError, match=f"{message}: expected a whole number, at least 1"):
+        plot.panels(**wrong)

@@ -221,6 +221,17 @@ def test_own_times_are_gathered_in_equal_parts():
     assert np.isnan(table[1, 37:]).all()
 
 
+def test_forty_one_times_have_a_column_each():
+    values = np.arange(82.0).reshape(2, 41)
+    values[1, -1] = np.nan
+    courses = tl.TimeCourses.from_arrays(np.arange(41), values)
+    ax = plot.value_heatmap(courses)
+    np.testing.assert_array_equal(ax.images[0].get_array().filled(np.nan), values)
+    assert ax.get_xticklabels()[1].get_text() in map(str, range(41))  # a time, not the edge of an interval
+    whole = tl.TimeCourses.from_arrays(np.arange(41), np.arange(82.0).reshape(2, 41))
+    assert plot.value_heatmap(whole).images[0].get_array().shape == (2, 41)
+
+
 # -- trees and numbers -------------------------------------------------------------------------------------------
 
 
@@ -298,3 +309,47 @@ def test_colours_of_like_and_unlike_have_scales_of_their_own():
     ticks = ax.figure.axes[1].get_yticks()
     assert (ticks > 0).any()
     assert (ticks < 0).any()
+
+
+# -- arguments ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("order", [["A01"], [0.5], [True, False], [], [[0]], np.array([], int), [-1]])
+def test_an_order_that_has_no_positions_is_refused(fitted, order):
+    S = tl.similarity(fitted[0][:6], fitted[1])
+    with pytest.raises(tl.InputError, match="order must have positions of courses, from 0 to 5"):
+        plot.heatmap(S, order=order)
+
+
+@pytest.mark.parametrize("leaves", [0, -3, 2.5, "x", True])
+def test_leaves_are_a_number(fitted, leaves):
+    found = tl.hierarchical(tl.similarity(*fitted[:2]), 3)
+    with pytest.raises(tl.InputError, match=f"leaves is {leaves!r}: expected a whole number, at least 1"):
+        plot.dendrogram(found, leaves=leaves)
+
+
+@pytest.mark.parametrize("draw", [plot.clusters, plot.cluster_panels, plot.bound, plot.dendrogram])
+def test_what_is_no_clustering_is_refused(fitted, draw):
+    courses, _, found = fitted
+    for wrong in (courses, found.labels):
+        with pytest.raises(tl.InputError, match=f"clustering must be Clustering, not {type(wrong).__name__}"):
+            draw(wrong)
+
+
+def test_what_is_something_else_is_refused(fitted):
+    courses, gp, found = fitted
+    for wrong in (courses, found, np.eye(3)):
+        with pytest.raises(tl.InputError, match="expected a Similarity or a Distance, found"):
+            plot.heatmap(wrong)
+    S = tl.similarity(courses, gp)
+    with pytest.raises(tl.InputError, match="courses must be TimeCourses, not Similarity"):
+        plot.value_heatmap(S)
+    for draw in (lambda: plot.heatmap(S, clustering=found.labels), lambda: plot.tree_heatmap(courses, courses)):
+        with pytest.raises(tl.InputError, match="clustering must be Clustering"):
+            draw()
+    tree = tl.hierarchical(S, 3)
+    for draw in (lambda: plot.tree_heatmap(tree, S), lambda: plot.clusters(tree, courses=S)):
+        with pytest.raises(tl.InputError, match="courses must be TimeCourses, not Similarity"):
+            draw()
+    with pytest.raises(tl.InputError, match="gp must be GP, not int"):
+        plot.clusters(tree, courses=courses, gp=3)

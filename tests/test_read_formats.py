@@ -8,7 +8,7 @@ import pytest
 from scipy.sparse import csr_matrix
 
 import timelike as tl
-from timelike.reading import understand
+from timelike.reading import files, read_table, understand
 
 WIDE = pd.DataFrame({"gene": ["a", "b"], "s1": [1.0, 2], "s2": [3.0, 4], "s3": [5.0, np.nan], "s4": [7.0, 8]})
 SHEET = pd.DataFrame(
@@ -82,6 +82,31 @@ def test_sheets_that_do_not_fit(sheet, message):
     with pytest.raises(tl.InputError) as caught:
         tl.read(WIDE, samples=pd.DataFrame(sheet))
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("cells", "times"),
+    [(["T-5", "T0", "T5", "T9"], [-5, 0, 5, 9]), (["day-7", "day0", "day\u22121", "day7"], [-7, -1, 0, 7])],
+)
+def test_times_of_a_sheet_before_zero(cells, times):
+    sheet = pd.DataFrame({"sample": ["s1", "s2", "s3", "s4"], "time": cells})
+    np.testing.assert_array_equal(tl.read(WIDE, samples=sheet)["a"].times, times)
+
+
+def test_times_of_a_sheet_with_thousands():
+    sheet = pd.DataFrame({"sample": ["s1", "s2", "s3", "s4"], "time": ["100", "500", "1,000", "2,000"]})
+    with pytest.raises(tl.InputError, match="column 'time' of the sample sheet: the time '1,000' can be read with"):
+        tl.read(WIDE, samples=sheet)
+    np.testing.assert_array_equal(tl.read(WIDE, samples=sheet, decimal=",")["a"].times, [1, 2, 100, 500])
+
+
+def test_two_columns_of_conditions_in_a_sheet():
+    crossed = SHEET.assign(genotype=["wt", "ko", "wt", "ko"])
+    with pytest.raises(tl.InputError, match=r"'treatment' and 'genotype' both tell conditions. Merge them into one"):
+        tl.read(WIDE, samples=crossed)
+    constant = SHEET.assign(arm="all")
+    assert tl.read(WIDE, samples=constant).names == tl.read(WIDE, samples=SHEET).names
+    assert tl.read(WIDE, samples=constant[["Sample", "Hours", "arm"]], condition="all").names == ("a", "b")
 
 
 def test_a_sheet_and_other_times_contradict():
@@ -213,6 +238,53 @@ def test_excel_has_rows_of_remarks_dates_and_words(tmp_path):
     np.testing.assert_array_equal(tl.read(path, dates="own").times, [0, 30])
 
 
+def test_excel_with_merged_cells_charts_and_remarks(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for row in (["gene", "0h", "2h"], ["a", 1, 2], ["# a remark"], ["#b", 3, 4]):
+        book.active.append(row)
+    book.create_chartsheet("picture").add_chart(openpyxl.chart.LineChart())
+    merged = book.create_sheet("merged")
+    for row in (["gene", "0h", None, "2h", None], ["a", 1, 2, 3, 4]):
+        merged.append(row)
+    merged.merge_cells("B1:C1")
+    book.save(tmp_path / "t.xlsx")
+    with pytest.raises(tl.InputError, match=r"it has 2 sheets: Sheet, merged. Say which"):
+        tl.read(tmp_path / "t.xlsx")
+    with pytest.raises(tl.InputError, match=r"there is no sheet 'picture'. Its sheets with cells: Sheet, merged"):
+        tl.read(tmp_path / "t.xlsx", sheet="picture")
+    with pytest.raises(tl.InputError, match=r"column 3 has numbers but no header. Merged cells"):
+        tl.read(tmp_path / "t.xlsx", sheet="merged")
+    assert understand(tmp_path / "t.xlsx", sheet="Sheet").courses.names == ("a", "#b")
+
+
+def test_formulas_that_were_never_computed_are_told(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for row in (["gene", "0h", "2h"], ["a", 1, "=B2+1"]):
+        book.active.append(row)
+    book.save(tmp_path / "t.xlsx")
+    with pytest.warns(tl.DataWarning, match="the workbook has formulas without values, which count as not measured"):
+        assert len(tl.read(tmp_path / "t.xlsx").values) == 1
+    SHEET.to_excel(tmp_path / "plain.xlsx", index=False)
+    assert read_table(tmp_path / "plain.xlsx").notes == ()
+
+
+@pytest.mark.parametrize(
+    ("cell", "told"),
+    [
+        ('<c r="B2"><f>A1</f><v></v></c>', True),
+        ('<c r="B2" s="1"><f>A1</f><v /></c>', True),
+        ('<c r="B2"><f t="shared" si="0"/></c>', True),
+        ('<c r="B2"><f>A1</f><v>3</v></c>', False),
+        ('<c r="B2" t="str"><f>IF(A1="","",A1)</f><v></v></c>', False),  # an empty text is its value
+        ('<c r="B2" s="1"/><c r="C2" t="str"><f>A1</f><v></v></c>', False),
+    ],
+)
+def test_which_formulas_have_no_value(cell, told):
+    assert (files.UNCOMPUTED.search(cell.encode()) is not None) == told
+
+
 def test_parquet(tmp_path):
     pytest.importorskip("pyarrow")
     pd.DataFrame({"gene": ["a", "b"], "0h": [1.5, 2], "6h": [3, None]}).to_parquet(tmp_path / "genes.parquet")
@@ -300,3 +372,37 @@ def test_single_cells_are_averaged_only_on_request(sparse):
     assert "each the mean of 75 to 75 observations with the same time and 'donor'" in found.lines()[1]
     wanted = [counts[(obs["time"] == t) & (obs["donor"] == d), 1].mean() for t in (0, 24) for d in ("d1", "d2")]
     np.testing.assert_allclose(found.courses["g2"].values, wanted)
+
+
+# -- options that would be ignored -----------------------------------------------------------------------------------
+
+TIDY = pd.DataFrame({"gene": ["a", "a"], "time": [0, 1], "value": [1.0, 2], "se": [1.0, 1]})
+HOURS = pd.DataFrame({"gene": ["a", "b"], "0h": [1.0, 2], "6h": [3.0, 4]})
+
+
+@pytest.mark.parametrize(
+    ("table", "options"),
+    [
+        (TIDY, {"times": [0, 5]}),
+        (TIDY, {"dates": "own"}),
+        (TIDY, {"layer": "raw"}),
+        (TIDY, {"replicate": "donor"}),
+        (TIDY, {"sheet": 0}),
+        (HOURS, {"error": "se", "orient": "rows"}),
+        (HOURS, {"value": "nonsense", "header": "{time}h"}),
+        (HOURS, {"time": "nonsense", "header": "{time}h"}),
+        (HOURS, {"time": "gene", "orient": "columns"}),
+        (HOURS, {"dates": "own"}),
+        (WIDE, {"dates": "common", "samples": SHEET}),
+        (pd.DataFrame({"time": [0, 1], "a": [1.0, 2]}), {"dates": "common"}),
+    ],
+)
+def test_options_without_a_meaning_are_refused(table, options):
+    with pytest.raises(tl.InputError, match=f"the DataFrame: {next(iter(options))}= has no meaning here: "):
+        tl.read(table, **options)
+
+
+@pytest.mark.parametrize("option", [{"sheet": "x"}, {"orient": "rows"}, {"dates": "own"}, {"decimal": ","}])
+def test_options_of_tables_have_no_meaning_for_anndata(option):
+    with pytest.raises(tl.InputError, match=f"{next(iter(option))}= has no meaning here: "):
+        tl.read(samples(day=[0, 1, 2, 3]), **option)

@@ -36,6 +36,9 @@ FORMS = {
     "day0_rep1 day0_rep2": ([0, 0], "days"),
     "-5h 0h 5h": ([-5, 0, 5], "h"),
     "t-5 t0 t5": ([-5, 0, 5], None),
+    "\u22125h \u22123h \u22121h": ([-5, -3, -1], "h"),
+    "t\u22125 t0 t5": ([-5, 0, 5], None),
+    "LPS_1_0h LPS_2_0h LPS_1_2h": ([0, 0, 2], "h"),
     "day-1 day-2 day-8": ([1, 2, 8], "days"),
     "day|-3 day|0": ([-3, 0], "days"),
     "6hpi 12hpi": ([6, 12], "h"),
@@ -72,6 +75,7 @@ def file(tmp_path, header, row="a,1,2,3,4"):
         ("0,0.1,2,2.1", "{time}.{replicate}", [0, 0, 2, 2], None),
         ("0.1,0.2,4.1,4.2", "{time}.{replicate}", [0, 0, 4, 4], None),
         ("S1,S2,S3,S4", "S{time}", [1, 2, 3, 4], None),
+        ("t\u22125,t\u22121,t0,t2", "t{time}", [-5, -1, 0, 2], None),
         ("x 0h #7,y 0h #8,z 2h #9,w 2h #1", "{any} {time}h #{replicate}", [0, 0, 2, 2], "h"),
         ("day 1 a,day 2 b,day 4 c,day 8 d", "day {time} {any}", [1, 2, 4, 8], "days"),
     ],
@@ -150,3 +154,9 @@ def test_replicates_after_a_point_are_not_taken_for_times(form):
         tl.read(table)
     pattern = form.format("{time}", "{replicate}")
     assert tl.read(table, header=pattern).summary().endswith("x 2 replicates")
+
+
+@pytest.mark.parametrize(("header", "said"), [("0h_1,0h_2,2h_1,2h_2", True), ("0h_r1,0h_r2,2h_r1,2h_r2", False)])
+def test_a_number_that_counts_replicates_is_told(tmp_path, header, said):
+    how = understand(file(tmp_path, header)).how
+    assert ("a number beside the time counts replicates" in how) == said

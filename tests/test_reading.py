@@ -68,7 +68,8 @@ def test_three_lines_say_what_was_understood(tmp_path):
     found = understand(write(tmp_path, f"gene,phase,0h_1,0h_2,12h_1,12h_2\n{rows}"))
     assert found.lines() == [
         "2 courses, 2 times (0 to 12 h) x 2 replicates, 12.5 % missing",
-        "read as a wide table, a course a row: names from 'gene', times from 4 headers like '0h_1', unit h",
+        "read as a wide table, a course a row: names from 'gene', times from 4 headers like '0h_1', unit h; "
+        "a number beside the time counts replicates",
         "1 column played no part (phase); left out 1 course without any value: c",
     ]
     assert found.time_unit == "h"
@@ -181,3 +182,14 @@ def test_errors_survive_the_round_trip(tmp_path):
     again = read(tmp_path / "t.csv")
     np.testing.assert_allclose(again.errors, courses.errors)
     np.testing.assert_allclose(again.values, courses.values)
+
+
+@pytest.mark.parametrize("unit", ["days", "h", None])
+def test_the_unit_stands_at_the_times_and_not_at_the_sizes(tmp_path, unit):
+    """10 to 30 values a course contain the text "0 to 3", which is the span of the times."""
+    rng = np.random.default_rng(0)
+    spans = {"a": 10, "b": 30, "c": 20}
+    rows = [f"{n},{t:.4f},1" for n, size in spans.items() for t in [0, 3, *rng.uniform(0, 3, size - 2)]]
+    found = understand(write(tmp_path, "\n".join([f"gene,time {unit or ''},value", *rows])))
+    shown = f"0 to 3 {unit}" if unit else "0 to 3"
+    assert found.summary() == f"3 courses, own times (10 to 30 each, {shown})"

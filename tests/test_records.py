@@ -1,5 +1,6 @@
 import json
 
+import numpy as np
 import pytest
 
 from timelike.exceptions import InputError
@@ -9,8 +10,9 @@ from timelike.records import Record, Source, checksum
 
 @pytest.fixture
 def record(tmp_path):
-    source = Source("genes.csv", "ab" * 32, {"time": "hours"}, ("3 courses",), "h")
-    made = Record(source, Recipe(scale="center", k=4), "cd" * 32, {"clusters.csv": "ef" * 32}, ("a note",))
+    source = Source("genes.csv", "ab" * 32, {"time": "hours"}, ("3 courses",), "h", "12" * 32)
+    recipe = Recipe(scale="center", k=4, spread=np.float32(0.5), robust=np.False_)
+    made = Record(source, recipe, "cd" * 32, {"clusters.csv": "ef" * 32}, ("a note",))
     made.save(tmp_path / "run.json")
     return tmp_path / "run.json", made
 
@@ -30,6 +32,9 @@ def test_a_record_comes_back_as_it_was(record):
         ({"source": []}, "the entry 'source' is not what timelike writes"),
         ({"source": {"path": 3}}, "the entry 'path' is 3: expected text"),
         ({"source": {"reading": []}}, "'reading' or 'understood' is damaged"),
+        ({"source": {"reading": {"colour": "red"}}}, "the entry 'reading' is not what timelike writes: expected co"),
+        ({"source": {"reading": {"samples": 5}}}, "the entry 'samples' is 5: expected text"),
+        ({"source": {"samples_sha256": 5}}, "the entry 'samples_sha256' is 5: expected text"),
         ({"outputs": {"a": 1}}, "the entry 'outputs' is not what timelike writes"),
         ({"model_sha256": 5}, "the entry 'model_sha256' is 5: expected text"),
     ],
@@ -60,6 +65,13 @@ def test_checksum_is_sha256(tmp_path):
         ({"method": "spectral"}, "spectral does not choose the number of clusters"),
         ({"k": 0}, "k is 0: expected a whole number, at least 1"),
         ({"neighbors": 2.5}, "neighbors is 2.5"),
+        ({"spread": -1}, "spread is -1: expected a number, zero or more"),
+        ({"spread": "wide"}, "spread is 'wide': expected a number, zero or more"),
+        ({"spread": float("nan")}, "spread is nan: expected a number"),
+        ({"spread": True}, "spread is True: expected a number"),
+        ({"method": "leiden", "spread": 0}, "leiden has no spread: leave it out, or use mixture or evidence"),
+        ({"robust": 1}, "robust is 1: expected True or False"),
+        ({"method": "evidence", "robust": False}, "evidence never leaves out values: robust=False"),
         ({"colour": "red"}, "there is no choice 'colour': expected most_variable, scale"),
     ],
 )

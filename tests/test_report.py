@@ -322,3 +322,133 @@ def test_methods_are_complete(study):
 @pytest.mark.parametrize(("log", "words"), [(0, "1 times"), (np.log(123), "120 times"), (50, "about 10²² times")])
 def test_likelier(log, words):
     assert likelier(log) == words
+
+
+# -- how many clusters, and who said so ------------------------------------------------------------------------------
+
+
+def how_many(made):
+    return {noun: remark for _, noun, remark in facts(made)}["clusters"]
+
+
+def test_a_number_that_the_evidence_prefers_was_chosen(profiles):
+    assert how_many(profiles) == "chosen by the evidence"
+    assert "the number of clusters is the one with the largest lower bound" in methods(profiles)[0]
+
+
+def test_fewer_clusters_than_the_evidence_prefers_were_not_chosen(study):
+    courses, gp, clustering = study
+    for made in (
+        subject(courses, gp, clustering.coarser(2)),
+        subject(courses, gp, tl.evidence_linkage(courses, gp, 2)),
+    ):
+        best = max(made.clustering.evidence, key=made.clustering.evidence.get)
+        assert how_many(made) == f"the evidence is largest for {best}"
+        assert clusters(made).startswith(f"They were put into 2 clusters. The evidence is largest for {best}, see")
+        assert "largest lower bound" not in methods(made)[0]
+
+
+def test_a_number_that_may_have_been_asked_for_is_not_explained(study):
+    courses, gp, _ = study
+    made = subject(courses, gp, tl.mixture(courses, gp, k=2))
+    assert how_many(made) == ""
+    assert clusters(made) == "They were put into 2 clusters."
+    assert "the number of clusters" not in methods(made)[0]
+
+
+def test_a_number_that_the_run_asked_for_was_given(study, tmp_path):
+    courses, gp, _ = study
+    for clustering in (tl.mixture(courses, gp, k=2), tl.evidence_linkage(courses, gp, 2)):
+        made = subject(courses, gp, clustering, run={"k": 2})
+        assert how_many(made) == "their number was given"
+        assert clusters(made).startswith(
+            "They were put into 2 clusters; that number was given, not chosen by the data."
+        )
+    made = subject(courses, gp, tl.mixture(courses, gp, k=2), run={"k": 2})
+    assert "the number of clusters is the one given in advance" in methods(made)[0]
+    tl.analyse(courses[25:75], tmp_path / "run", k=2, neighbors=3)
+    assert "that number was given" in (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
+    with pytest.warns(tl.DataWarning, match="asked for 12 clusters"):
+        fewer = tl.mixture(courses[:20], gp, k=12)
+    assert "given" not in clusters(subject(courses[:20], gp, fewer, run={"k": 12}))
+
+
+# -- other kernels, other clusterings --------------------------------------------------------------------------------
+
+
+def test_the_signal_is_the_size_of_the_curves_for_every_kernel():
+    times = np.arange(11.0)
+    courses = tl.TimeCourses.from_arrays(times, np.outer([1.0, 1.1, -1], times))
+    gp = tl.GP("linear", signal_sd=0.5, noise_sd=0.1)
+    made = subject(courses, gp, tl.evidence_linkage(courses, gp, 2, spread=0.2))
+    size = 0.5 * np.sqrt(np.mean(1 + times**2))
+    entries = dict(model(made))
+    assert entries["Signal"].startswith(f"{size:.3g}. ")
+    assert f"the signal is {size / 0.1:.3g} times as large" in entries["Noise"]
+    assert f"by about {0.2 * size:.3g}, beyond the noise" in entries["Spread"]
+    assert "returns" not in entries["Mean level"]
+    assert f"rise and fall by about {size:.3g}," in summary(made)[1]
+
+
+def test_smooth_curves_return_to_their_mean(profiles):
+    assert "returns to this level" in dict(model(profiles))["Mean level"]
+
+
+def test_methods_have_the_period(study):
+    from sklearn.gaussian_process.kernels import ExpSineSquared
+
+    gp = tl.GP(ExpSineSquared(length_scale=1.5, periodicity=0.7), 1.0, 0.1)
+    made = subject(study[0], gp, tl.evidence_linkage(study[0], gp, 2), naming=Naming(time_unit="h"))
+    assert "(period 0.7 h, length scale 1.5, signal s.d. 1," in methods(made)[0]
+
+
+def test_the_page_says_whose_band_it_is(profiles, study):
+    courses, gp, _ = study
+    own, shared = "the band holds the curves of nearly all its courses", "the band shows how uncertain that curve is"
+    assert own in " ".join(page(profiles).split())
+    text = " ".join(page(subject(courses, gp, tl.spectral(tl.similarity(courses, gp), k=3))).split())
+    assert shared in text
+    assert own not in text
+
+
+def test_a_cluster_that_got_no_course_has_the_curve_of_the_model(study, tmp_path):
+    courses, gp, clustering = study
+    few = courses.select(clustering.labels == 1)
+    made = subject(few, gp, clustering.predict(few))
+    np.testing.assert_array_equal(made.clustering.sizes[[0, 2]], 0)
+    np.testing.assert_allclose(made.drawn.mean[[0, 2]], gp.mean)
+    np.testing.assert_allclose(made.drawn.sd[[0, 2]], gp.signal_sd)
+    np.testing.assert_allclose(made.drawn.mean[1], gp.posterior(few, made.grid).mean)
+    assert report(tmp_path / "r.html", few, gp, made.clustering).stat().st_size > 10_000
+
+
+# -- arguments -------------------------------------------------------------------------------------------------------
+
+
+def test_a_text_is_one_note(study, tmp_path):
+    text = report(tmp_path / "r.html", *study, notes="Two genes were left out.").read_text(encoding="utf-8")
+    assert "<li>Two genes were left out.</li>" in text
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"title": 5}, "title must be str, not int"),
+        ({"time_unit": 5}, "time_unit must be str, not int"),
+        ({"value_name": ["a"]}, "value_name must be str, not list"),
+        ({"notes": 5}, "notes are .5.: expected a sentence"),
+        ({"notes": ["a", 5]}, "notes are .*, 5.*: expected a sentence"),
+        ({"neighbors": 3}, "neighbors must be Neighbors, not int"),
+        ({"enrichment": "x"}, "expected a table .*found str"),
+        ({"run": "x"}, "run must be Mapping, not str"),
+    ],
+)
+def test_arguments_of_another_kind_are_refused(study, tmp_path, wrong, message):
+    with pytest.raises(InputError, match=message):
+        report(tmp_path / "r.html", *study, **wrong)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_table_that_is_no_enrichment_is_refused(study, tmp_path):
+    with pytest.raises(InputError, match="the table has no column 'term'"):
+        report(tmp_path / "r.html", *study, enrichment=study[2].to_frame())

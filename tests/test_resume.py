@@ -261,3 +261,31 @@ def test_a_lock_left_by_a_dead_process_does_not_block(courses, out):
     stop(courses, out)
     (partial(out) / "lock").write_text("process 1 on this machine\n")
     check_resumed(courses, out)
+
+
+# -- files that someone changed ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("first", ["[1]", "5", '"a"', "[" * 100_000, "null"])
+def test_a_journal_that_begins_with_something_else_begins_anew(courses, tmp_path, first):
+    out = tmp_path / "S.npy"
+    stop(courses, out)
+    (partial(out) / "journal").write_text(f"{first}\n0 0 0\n")
+    check_resumed(courses, out, len(tiling.job_of(courses, GIVEN).tiles()))
+
+
+@pytest.mark.parametrize("line", ["0", " 0", "1 2 2277188503"])
+def test_a_line_whose_checksum_is_right_by_chance_does_not_count(courses, tmp_path, line):
+    assert journal._parse(line) is None
+
+
+@pytest.mark.parametrize("labels", [{"fingerprint": [1]}, {"fingerprint": 5}, {}])
+def test_resume_with_labels_without_a_fingerprint(courses, tmp_path, labels):
+    out = tmp_path / "S.npy"
+    tl.similarity(courses, GIVEN, out=out)
+    path = tmp_path / "S.npy.json"
+    whole = json.loads(path.read_text())
+    del whole["fingerprint"]
+    path.write_text(json.dumps(whole | labels))
+    with pytest.raises(InputError, match="fingerprint"):
+        tl.similarity(courses, GIVEN, out=out, resume=True)

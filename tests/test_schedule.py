@@ -137,3 +137,10 @@ def test_a_bar_on_a_terminal_when_it_takes_long(monkeypatch, seconds, shown):
         time.sleep(seconds)
         advance(1)
     assert ("similarity" in terminal.text) == shown
+
+
+def test_a_number_of_threads_may_be_of_numpy():
+    assert type(schedule.thread_count(np.int64(2))) is int
+    for threads in (True, 2.0, "2"):
+        with pytest.raises(InputError, match=f"threads is {threads!r}"):
+            schedule.thread_count(threads)

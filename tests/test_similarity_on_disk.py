@@ -2,6 +2,7 @@ import errno
 import json
 import sys
 import time
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -246,3 +247,230 @@ def test_an_error_while_results_are_kept_stops_the_threads():
     with pytest.raises(ZeroDivisionError):
         schedule.run(work, schedule.all_tiles(100, 1, size=1), 2, "test", done=keep)
     assert len(started) < 50
+
+
+# -- files that someone changed ------------------------------------------------------------------------------------
+
+
+LABELS = {
+    "format": "timelike similarity 1",
+    "names": ["a", "b"],
+    "others": None,
+    "route": "grid",
+    "fingerprint": {"route": "grid"},
+}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"names": ["a", "b", "c"]}, "3 names for 2 rows"),
+        ({"names": ["a", "a"]}, "'a' stands twice"),
+        ({"names": "ab"}, "names are 'ab'"),
+        ({"names": 5}, "names are 5"),
+        ({"names": ["a", 5]}, "names are"),
+        ({"names": None}, "names are None"),
+        ({"others": ["a"]}, "1 others for 2 columns"),
+        ({"others": {"a": 1, "b": 2}}, "others are"),
+        ({"route": 3}, "route is 3"),
+        ({"fingerprint": None}, "fingerprint is None"),
+        ({"fingerprint": [1]}, r"fingerprint is \[1\]"),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("ending", ["npy", "zarr"])
+def test_labels_that_do_not_fit_the_values(ending, change, message, tmp_path):
+    out = tmp_path / f"S.{ending}"
+    if ending == "npy":
+        np.save(out, np.eye(2))
+        (tmp_path / "S.npy.json").write_text(json.dumps(LABELS | change))
+    else:
+        zarr = pytest.importorskip("zarr")
+        zarr.create_array(str(out), data=np.eye(2)).update_attributes(LABELS | change)
+    with pytest.raises(InputError, match=rf"S\.{ending} is not a similarity that timelike wrote: .*{message}"):
+        Similarity.open(out)
+
+
+@pytest.mark.parametrize("text", ["[1]", '"a"', "[" * 100_000, "", "\x00", '{"format": "timelike similarity 1"}'])
+def test_labels_that_are_none(text, tmp_path):
+    np.save(tmp_path / "S.npy", np.eye(2))
+    (tmp_path / "S.npy.json").write_text(text)
+    with pytest.raises(InputError, match=r"S\.npy is not a similarity that timelike wrote"):
+        Similarity.open(tmp_path / "S.npy")
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        np.zeros(2),
+        np.zeros((2, 2, 2)),
+        np.eye(2, dtype=complex),
+        np.eye(2, dtype=np.float32),
+        np.eye(2, dtype=int),
+        np.array([["a", "b"]] * 2),
+    ],
+    ids=lambda x: f"{x.dtype}{x.shape}",
+)
+@pytest.mark.parametrize("ending", ["npy", "zarr"])
+def test_values_that_are_no_matrix_of_numbers(ending, values, tmp_path):
+    out = tmp_path / f"S.{ending}"
+    if ending == "npy":
+        np.save(out, values)
+        (tmp_path / "S.npy.json").write_text(json.dumps(LABELS))
+    else:
+        zarr = pytest.importorskip("zarr")
+        if values.dtype.kind == "U":
+            pytest.skip("zarr warns that it has no standard for texts")
+        zarr.create_array(str(out), data=values).update_attributes(LABELS)
+    with pytest.raises(InputError, match=r"is not a similarity that timelike wrote: .*shape"):
+        Similarity.open(out)
+
+
+@pytest.mark.parametrize("content", [b"", b"PK", b"PK\x03\x04 and more", b"\x93NUMPY", b"no array", "npz", "pickle"])
+def test_bytes_that_are_no_numpy_file(content, tmp_path):
+    out = tmp_path / "S.npy"
+    if content == "npz":
+        np.savez(tmp_path / "S.npz", np.eye(2))
+        content = (tmp_path / "S.npz").read_bytes()
+    elif content == "pickle":
+        np.save(tmp_path / "o.npy", np.array([[1, "a"], [2, None]], dtype=object))
+        content = (tmp_path / "o.npy").read_bytes()
+    out.write_bytes(content)
+    (tmp_path / "S.npy.json").write_text(json.dumps(LABELS))
+    with pytest.raises(InputError, match=r"S\.npy is not a similarity that timelike wrote"):
+        Similarity.open(out)
+
+
+@pytest.mark.filterwarnings("ignore")  # zarr's, about what it has no standard for
+def test_a_zarr_array_of_another_format_is_refused_as_its_filters_could_run_code(tmp_path):
+    zarr, numcodecs = pytest.importorskip("zarr"), pytest.importorskip("numcodecs")
+    settings = {"shape": (2, 2), "chunks": (2, 2), "dtype": "float64", "zarr_format": 2}
+    made = zarr.create_array(str(tmp_path / "S.zarr"), filters=[numcodecs.Delta("f8")], **settings)
+    made.update_attributes(LABELS)
+    with pytest.raises(InputError, match=r"is not a similarity that timelike wrote: .*filters"):
+        Similarity.open(tmp_path / "S.zarr")
+
+
+# -- what is there is kept ---------------------------------------------------------------------------------------
+
+
+def test_a_file_that_is_no_labels_of_ours_is_kept(two, tmp_path):
+    (tmp_path / "S.npy.json").write_text("precious")
+    with pytest.raises(InputError, match=r"S\.npy\.json exists"):
+        tl.similarity(two, GIVEN, out=tmp_path / "S.npy")
+    assert (tmp_path / "S.npy.json").read_text() == "precious"
+    assert [p.name for p in tmp_path.iterdir()] == ["S.npy.json"]
+
+
+@pytest.mark.parametrize("name", ["S.npy", "S.npy.json", "S.zarr"])
+def test_a_file_that_appeared_meanwhile_is_kept(two, name, tmp_path, monkeypatch):
+    target = tmp_path / name.removesuffix(".json")
+
+    def slowly(*arguments, plain=on_disk._fill_all):
+        store = plain(*arguments)
+        (tmp_path / name).write_text("precious")
+        return store
+
+    monkeypatch.setattr(on_disk, "_fill_all", slowly)
+    with pytest.raises(InputError, match=rf"{name} .*resume"):
+        tl.similarity(two, GIVEN, out=target)
+    assert (tmp_path / name).read_text() == "precious"
+    (tmp_path / name).unlink()
+    monkeypatch.undo()
+    S = tl.similarity(two, GIVEN, out=target, resume=True)
+    assert_array_equal(np.asarray(S.values), tl.similarity(two, GIVEN).values)
+
+
+def test_a_file_that_appeared_before_the_lock_is_noticed_before_the_work(two, tmp_path, monkeypatch):
+    def late(folder, plain=on_disk.alone):
+        (tmp_path / "S.npy").write_text("precious")
+        return plain(folder)
+
+    monkeypatch.setattr(on_disk, "alone", late)
+    monkeypatch.setattr(on_disk, "_fill_all", lambda *_: pytest.fail("computed in vain"))
+    with pytest.raises(InputError, match=r"S\.npy exists"):
+        tl.similarity(two, GIVEN, out=tmp_path / "S.npy")
+
+
+@pytest.mark.parametrize("ending", ["npy", "zarr"])
+def test_a_matrix_is_replaced_when_the_new_one_is_whole(two, ending, tmp_path, monkeypatch):
+    out, other = tmp_path / f"S.{ending}", two.centered()
+    tl.similarity(two, GIVEN, out=out)
+
+    def fails(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(NumpyStore if ending == "npy" else ZarrStore, "write", fails)
+        with pytest.raises(InputError, match="No space left"):
+            tl.similarity(other, GIVEN, out=out, replace=True)
+    assert_array_equal(np.asarray(Similarity.open(out).values), tl.similarity(two, GIVEN).values)
+    with pytest.raises(InputError, match=r"of other input: values.*remove .*S\.\w+ to go on with .*\.partial"):
+        tl.similarity(other, GIVEN, out=out, resume=True)
+    for _ in range(2):  # also over what is equal
+        tl.similarity(other, GIVEN, out=out, replace=True)
+        assert_array_equal(np.asarray(Similarity.open(out).values), tl.similarity(other, GIVEN).values)
+    assert not list(tmp_path.glob("*.partial"))
+
+
+@pytest.mark.parametrize("ending", ["npy", "zarr"])
+def test_a_run_killed_while_it_replaces_can_be_resumed(two, ending, tmp_path, monkeypatch):
+    out, other = tmp_path / f"S.{ending}", two.centered()
+    tl.similarity(two, GIVEN, out=out)
+    with monkeypatch.context() as patch:
+        patch.setattr("timelike.stores.Path.replace", _once_then_killed())
+        with pytest.raises(KeyboardInterrupt):
+            tl.similarity(other, GIVEN, out=out, replace=True)
+    S = tl.similarity(other, GIVEN, out=out, resume=True)
+    assert_array_equal(np.asarray(S.values), tl.similarity(other, GIVEN).values)
+
+
+def _once_then_killed():
+    """As Path.replace for what stands under its final name; the second time it is killed before."""
+    moved = []
+
+    def replace(self, target, plain=Path.replace):
+        if Path(target).name.startswith("S.") or self.name.startswith("S."):
+            if moved:
+                raise KeyboardInterrupt
+            moved.append(self)
+        return plain(self, target)
+
+    return replace
+
+
+def test_only_a_matrix_is_replaced(two, tmp_path):
+    (tmp_path / "S.npy").write_text("precious")
+    with pytest.raises(InputError, match="is not a similarity that timelike wrote"):
+        tl.similarity(two, GIVEN, out=tmp_path / "S.npy", replace=True)
+    assert (tmp_path / "S.npy").read_text() == "precious"
+    with pytest.raises(InputError, match="give one of them"):
+        tl.similarity(two, GIVEN, out=tmp_path / "T.npy", replace=True, resume=True)
+
+
+def test_an_unfinished_run_is_thrown_away_by_replace(two, tmp_path, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(NumpyStore, "finish", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            tl.similarity(two, GIVEN, out=tmp_path / "S.npy")
+    S = tl.similarity(two.centered(), GIVEN, out=tmp_path / "S.npy", replace=True)
+    assert_array_equal(np.asarray(S.values), tl.similarity(two.centered(), GIVEN).values)
+
+
+# -- bounds that are none ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"above": "7"}, "above is '7': expected a finite number"),
+        ({"above": None}, "above is None"),
+        ({"above": True}, "above is True"),
+        ({"above": 7, "at_most": None}, "at_most is None: expected a number"),
+        ({"above": 7, "at_most": "many"}, "at_most is 'many'"),
+        ({"above": 7, "at_most": -1}, "at_most is -1"),
+    ],
+)
+def test_bounds_that_are_no_numbers(two, settings, message):
+    with pytest.raises(InputError, match=message):
+        similar_pairs(two, GIVEN, **settings)

@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from timelike import keeping
+from timelike.arrays import Floats
 from timelike.clusters import Clustering
 from timelike.courses import TimeCourses
 from timelike.curve_clusters import CurveClustering
-from timelike.exceptions import InputError
+from timelike.exceptions import DataWarning, InputError
+from timelike.exporting import unquoted
 from timelike.gp import GP
 from timelike.neighborhoods import Neighbors, neighbors
-from timelike.records import Record
+from timelike.records import Record, checksum
 
 if TYPE_CHECKING:
     import pandas as pd
 
 MODEL, RECORD, CLUSTERING = "model.json", "run.json", "analysis.npz"
 """The files from which an analysis is read again."""
+TERMS: dict[str, Callable[[str], Any]] = {"term": unquoted, "name": unquoted, "fold": float, "p": float, "q": float}
+"""What becomes of the cells in a table of terms; in other columns they are whole numbers."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +78,9 @@ class Analysis:
                 f"{self.clustering.method} cannot place new courses: its clusters have no curves. Use the method "
                 "mixture or evidence."
             )
-        return self.clustering.predict(self.record.recipe.scaled(new_courses))
+        found = self.clustering.predict(self.record.recipe.scaled(new_courses))
+        _note_other_times(new_courses.designs.points, self.courses.designs.points)
+        return found
 
     @classmethod
     def load(cls, folder: str | PathLike[str]) -> Analysis:
@@ -83,17 +91,37 @@ class Analysis:
         gp = GP.load(place / MODEL)
         clustering, courses = keeping.load(place / CLUSTERING, gp)
         record = Record.load(place / RECORD)
+        for name in (MODEL, CLUSTERING):
+            if record.outputs.get(name) != checksum(place / name):
+                raise InputError(f"{place / name} is not the one that this run wrote. Restore it, or cluster again.")
         files = tuple(place / name for name in record.outputs)
         near = nearest(courses, gp, record.recipe.neighbors)
         return cls(courses, gp, clustering, near, record, _enrichment(place, record), files)
 
 
+def _note_other_times(new: Floats, known: Floats) -> None:
+    """Warn where no new time is within the clustered ones."""
+    if new.max() < known.min() or new.min() > known.max():
+        warnings.warn(
+            f"the new times ({new.min():g} to {new.max():g}) are outside those of the clusters ({known.min():g} to "
+            f"{known.max():g}), where curves say little. Are they in the same unit, from the same start?",
+            DataWarning,
+            stacklevel=3,
+        )
+
+
 def _enrichment(place: Path, record: Record) -> pd.DataFrame | None:
-    """The terms that a run found, where it looked for some."""
+    """The terms that a run found, where it looked for some; every number to the bit."""
     import pandas as pd
 
     table = place / "enrichment.csv"
-    return pd.read_csv(table) if table.name in record.outputs and table.is_file() else None
+    if table.name not in record.outputs or not table.is_file():
+        return None
+    try:
+        cells = pd.read_csv(table, dtype=str, keep_default_na=False)  # a term may be called NA
+        return cells.assign(**{name: cells[name].map(TERMS.get(name, int)) for name in cells.columns})
+    except (ValueError, OSError) as problem:
+        raise InputError(f"{table} is not the one that this run wrote: {problem}. Cluster again.") from None
 
 
 def nearest(courses: TimeCourses, gp: GP, count: int) -> Neighbors | None:
@@ -121,8 +149,8 @@ def described(analysis: Analysis) -> dict[str, Any]:
     record = analysis.record
     recipe = {name.replace("_", " "): value for name, value in vars(record.recipe).items() if name not in SHOWN}
     source = {"file": record.source.path, "SHA-256": record.source.sha256, "read": "; ".join(record.source.understood)}
-    known = {name: value for name, value in (source | recipe).items() if value not in (None, "")}
-    return known | {"scaling": SCALED[record.recipe.scale], "versions": record.versions}
+    news = {name: value for name, value in (source | recipe).items() if value not in (None, "") and value is not True}
+    return news | {"scaling": SCALED[record.recipe.scale], "versions": record.versions}
 
 
 SHOWN = ("scale", "title", "time_unit", "value_name")

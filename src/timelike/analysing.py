@@ -11,7 +11,8 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from timelike import grouping
+import numpy as np
+
 from timelike.analyses import Analysis, nearest
 from timelike.courses import TimeCourses
 from timelike.datasets import NAMED
@@ -22,7 +23,7 @@ from timelike.gp import GP
 from timelike.kernels import name_of
 from timelike.reading import understand
 from timelike.recipes import Recipe
-from timelike.records import GIVEN, Record, Source, checksum
+from timelike.records import FROM_PYTHON, GIVEN, Record, Source, checksum
 from timelike.writing import write
 
 if TYPE_CHECKING:
@@ -63,8 +64,9 @@ def analyse(
     say
         Called with a line about each step.
     **choices
-        ``most_variable``, ``scale``, ``kernel``, ``method``, ``k``, ``neighbors``, ``seed``, ``title``, ``time_unit``,
-        ``value_name``: see :class:`timelike.recipes.Recipe`. By default nothing is left out or scaled.
+        ``most_variable``, ``scale``, ``kernel``, ``method``, ``k``, ``spread``, ``robust``, ``neighbors``, ``seed``,
+        ``title``, ``time_unit``, ``value_name``: see :class:`timelike.recipes.Recipe`. By default no course is left out
+        and nothing is scaled.
 
     Examples
     --------
@@ -89,7 +91,7 @@ def analyse(
         gp = modelled(courses, model, recipe.kernel, tell)
         recipe = recipe if model is None else replace(recipe, kernel=name_of(gp.kernel))
         tell("grouping the courses")
-        clustering = grouping.group(courses, gp, recipe.method, recipe.k, recipe.seed)
+        clustering = recipe.grouped(courses, gp)
         tell("finding the nearest courses of each")
         near = nearest(courses, gp, recipe.neighbors)
         terms = None if ontology is None else enrichment(clustering.labels, list(clustering.names), ontology)
@@ -132,7 +134,7 @@ def modelled(courses: TimeCourses, model: GP | str | PathLike[str] | None, kerne
 
 def _doubt(courses: TimeCourses, gp: GP) -> None:
     """Warn where values are far from what the model expects."""
-    size = (gp.signal_sd**2 + gp.noise_sd**2) ** 0.5
+    size = float(np.sqrt(gp.covariance.diag(courses.designs.points).mean() + gp.noise_sd**2))
     middle, width = courses.values.mean(), courses.values.std()
     if abs(middle - gp.mean) > 5 * size or width > 5 * size:
         warnings.warn(
@@ -159,9 +161,18 @@ def _source(data: Any, reading: dict[str, Any]) -> tuple[TimeCourses, Source, tu
     found = understand(data, **reading)
     path = Path(data) if isinstance(data, (str, PathLike)) else None
     known = {} if path is None else {"path": str(path), "sha256": checksum(path)}
-    options = {name: value for name, value in reading.items() if value is not None}
+    options = {name: _plain(value) for name, value in reading.items() if value is not None}
+    if options.get("samples", FROM_PYTHON) != FROM_PYTHON:
+        known["samples_sha256"] = checksum(options["samples"])
     source = Source(**known, reading=options, understood=tuple(found.lines()), time_unit=found.time_unit)
     return found.courses, source, found.notes
+
+
+def _plain(option: Any) -> Any:
+    """An option of reading as the record holds it, in JSON."""
+    if isinstance(option, (str, PathLike)):
+        return str(option)
+    return FROM_PYTHON if hasattr(option, "columns") else np.asarray(option).tolist()
 
 
 def _named(name: str, reading: dict[str, Any]) -> tuple[TimeCourses, Source]:

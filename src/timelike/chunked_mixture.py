@@ -28,7 +28,7 @@ from timelike.files import atomic_write
 from timelike.gp import GP, Curve
 from timelike.mixtures import MAX_K, WALKERS, check_settings, choose, chosen, say, say_left_out, wild_values
 from timelike.schedule import one_thread_below, progress, thread_count
-from timelike.spooling import Block, Means, Source, means_of, spooled
+from timelike.spooling import Block, Means, Source, means_of, on_scratch, spooled
 from timelike.variational import Clusters, Sample, State, log_division, scores, soften
 
 if TYPE_CHECKING:
@@ -163,10 +163,14 @@ def mixture_from_chunks(
     """
     checks.instance(gp, GP, "gp")
     _check_places(out, scratch)
-    with tempfile.TemporaryDirectory(dir=scratch, prefix="timelike-") as folder, one_thread_below():
+    _check_settings(k, spread, max_k)
+    workers = thread_count(threads)
+    with on_scratch(Path(scratch or tempfile.gettempdir())) as place:
+        made = tempfile.TemporaryDirectory(dir=place, prefix="timelike-")
+    with made as folder, one_thread_below():
         spool = spooled(chunks, Path(folder), (lambda chunk: wild_values(chunk, gp)) if robust else None)
         check_settings(spool, k, spread, max_k)
-        sweeps = _Sweeps(Source(spool, gp), thread_count(threads))
+        sweeps = _Sweeps(Source(spool, gp), workers)
         choice, climbed = _chosen(sweeps, k, spread, max_k, seed)
         result = _finished(sweeps, choice, climbed, keep_single=k is not None)
         if out is not None:
@@ -184,6 +188,13 @@ def _check_places(out: str | PathLike[str] | None, scratch: str | PathLike[str] 
             raise InputError(f"{out}: expected a .csv or .csv.gz file in a folder that exists.")
     if scratch is not None and not Path(scratch).is_dir():
         raise InputError(f"scratch: there is no folder {scratch}.")
+
+
+def _check_settings(k: int | None, spread: float | None, max_k: int) -> None:
+    """Raise before the chunks are read, as far as the number of courses plays no part."""
+    check_settings((), None, spread, max_k)
+    if k is not None and (isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1):
+        raise InputError(f"k is {k!r}: expected a whole number from 1 on.")
 
 
 # -- sweeps ------------------------------------------------------------------------------------------------------

@@ -7,19 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from timelike import drawing
+from timelike import checks, drawing
 from timelike.arrays import Floats, Ints
+from timelike.clusters import Clustering
+from timelike.courses import TimeCourses
 from timelike.curve_clusters import CurveClustering, curves
 from timelike.drawing import color_of
 from timelike.exceptions import InputError
-from timelike.gp import Curve
+from timelike.gp import GP, Curve
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-    from timelike.clusters import Clustering
-    from timelike.courses import TimeCourses
-    from timelike.gp import GP
 
 MOST = 2000
 """Lines that are drawn of a cluster, unless the caller wants more."""
@@ -152,8 +150,10 @@ class _Shown:
 
 
 def _shown(clustering: Clustering, courses: TimeCourses | None, gp: GP | None, most: int) -> _Shown:
-    if isinstance(most, bool) or not isinstance(most, (int, np.integer)) or most < 1:
-        raise InputError(f"most is {most!r}: expected a whole number of courses, 1 or more.")
+    checks.instance(clustering, Clustering, "clustering")
+    drawing.check_count(most, "most")
+    if gp is not None:
+        checks.instance(gp, GP, "gp")
     if courses is not None:
         _check_names(clustering, courses)
         lines = {} if gp is None else _shared_curves(clustering, courses, gp)
@@ -167,6 +167,7 @@ def _shown(clustering: Clustering, courses: TimeCourses | None, gp: GP | None, m
 
 
 def _check_names(clustering: Clustering, courses: TimeCourses) -> None:
+    checks.instance(courses, TimeCourses, "courses")
     if courses.names != clustering.names:
         raise InputError(
             f"the {len(courses):,} courses are not those of the clustering ({len(clustering.names):,} names): give "

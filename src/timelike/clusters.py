@@ -14,7 +14,7 @@ from timelike.arrays import Floats, Ints
 from timelike.checks import counted
 from timelike.cuts import cut
 from timelike.exceptions import DataWarning, InputError
-from timelike.graph import nearest_graph, neighbor_graph
+from timelike.graph import check_neighbors, nearest_graph, neighbor_graph
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -207,6 +207,7 @@ def _graph(source: Similarity | Distance | Neighbors, k: int, neighbors: int) ->
     """The graph to cut, once it is clear that k clusters can be made of it."""
     if not hasattr(source, "indices"):
         D = _matrix(source, k)
+        check_neighbors(neighbors)
         return neighbor_graph(D, min(neighbors, len(D) - 1)) if len(D) > 1 else nearest_graph(np.empty((1, 0), np.intp))
     _check_k(k, len(source.names))
     return nearest_graph(nearest_of(cast("Neighbors", source), neighbors))
@@ -216,8 +217,9 @@ def nearest_of(found: Neighbors, neighbors: int) -> Ints:
     """Positions of the first so many neighbours of each course, (N, neighbors)."""
     if found.others is not None:
         raise InputError("these are neighbours among other courses: clusters need those of the courses themselves.")
+    check_neighbors(neighbors)
     count, known = found.indices.shape
-    if not 1 <= neighbors <= known and not (neighbors > known == count - 1):
+    if neighbors > known != count - 1:
         raise InputError(
             f"neighbors is {neighbors}, but the {known} nearest of each course are known: give a number up to {known}, "
             f"or look for more with timelike.neighbors(courses, gp, k={neighbors})."

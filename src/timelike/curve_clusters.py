@@ -142,7 +142,7 @@ class CurveClustering(Clustering):
         >>> [round(float(found.curve(k, [1.0]).mean[0]), 1) for k in range(3)]
         [0.7, 0.5, 0.3]
         """
-        if isinstance(cluster, bool) or cluster not in range(self.k):
+        if isinstance(cluster, bool) or not isinstance(cluster, (int, np.integer)) or cluster not in range(self.k):
             raise InputError(f"there is no cluster {cluster!r}: they are numbered from 0 to {self.k - 1}.")
         asked = checks.as_points(checks.numbers(times, "times"))
         checks.finite_times(asked)

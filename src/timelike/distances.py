@@ -11,14 +11,13 @@ from numpy.typing import NDArray
 
 from timelike import checks, schedule
 from timelike.arrays import Floats, Ints
+from timelike.courses import TimeCourses
 from timelike.exceptions import InputError, MissingExtraError
+from timelike.gp import GP
 from timelike.information import information
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from timelike.courses import TimeCourses
-    from timelike.gp import GP
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +82,8 @@ def distance(courses: TimeCourses, measure: str, gp: GP | None = None) -> Distan
            [3.        , 0.        , 4.12310563],
            [5.65685425, 4.12310563, 0.        ]])
     """
-    if measure not in MEASURES:
+    checks.instance(courses, TimeCourses, "courses")
+    if not isinstance(measure, str) or measure not in MEASURES:
         raise InputError(f"there is no measure {measure!r}: choose from {', '.join(MEASURES)}.")
     return Distance(MEASURES[measure](courses, gp), courses.names, measure)
 
@@ -134,6 +134,7 @@ def _edr(courses: TimeCourses, gp: GP | None) -> Floats:  # noqa: ARG001
 def _bregman(courses: TimeCourses, gp: GP | None) -> Floats:
     if gp is None:
         raise InputError("the Bregman divergence compares curves of a model: give gp=timelike.fit(courses).")
+    checks.instance(gp, GP, "gp")
     # f = phi . w with w ~ N(0, I): the norm of a posterior mean in the kernel's space is the length of its w.
     return _between_rows(information(courses, gp).means(), "sqeuclidean")
 

@@ -56,6 +56,8 @@ def panels(count: int, columns: int = 2, *, width: float | None = None) -> list[
     >>> left.figure.get_size_inches()
     array([7. , 2.5])
     """
+    check_count(count, "count")
+    check_count(columns, "columns")
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
@@ -69,6 +71,12 @@ def panels(count: int, columns: int = 2, *, width: float | None = None) -> list[
         figure = Figure(figsize=(width, 2.5 / 3.5 * width / columns * rows), layout="constrained")
     FigureCanvasAgg(figure)
     return _subplots(figure, count, columns, small=width is not None)
+
+
+def check_count(value: object, what: str) -> None:
+    """Raise unless `value` is a whole number from 1 on."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
+        raise InputError(f"{what} is {value!r}: expected a whole number, at least 1.")
 
 
 def page(count: int, columns: int, *, size: tuple[float, float]) -> list[Axes]:
@@ -131,7 +139,7 @@ def save(ax: Axes, path: str | PathLike[str], *, dpi: int | None = None) -> None
     import matplotlib
 
     figure = whole_figure(ax)
-    ending, known = Path(path).suffix.lstrip("."), sorted(figure.canvas.get_supported_filetypes())
+    ending, known = Path(path).suffix.lstrip(".").lower(), sorted(figure.canvas.get_supported_filetypes())
     if ending not in known:
         raise InputError(f"{path}: expected a name that ends in one of {', '.join(known)}.")
     dpi = dpi or _dpi(figure, ending)

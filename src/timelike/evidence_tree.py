@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from timelike import checks
 from timelike.agglomeration import Merges, agglomerate
 from timelike.arrays import Floats, Ints
 from timelike.climbing import Fit, best_spread, one_hot
 from timelike.clusters import cut_tree
+from timelike.courses import TimeCourses
 from timelike.curve_clusters import Choice, CurveClustering, Step, numbered_by_peak
 from timelike.exceptions import InputError
+from timelike.gp import GP
 from timelike.information import information_of_sets
 from timelike.schedule import one_thread_below
 from timelike.variational import Sample, State, sample
-
-if TYPE_CHECKING:
-    from timelike.courses import TimeCourses
-    from timelike.gp import GP
 
 MOST = 20_000
 """All gains are kept, (N, N): so many courses take 3.2 GB."""
@@ -66,6 +64,8 @@ def evidence_linkage(
     >>> found.linkage[-3:, 2].round()
     array([  17.,  585., 1754.])
     """
+    checks.instance(courses, TimeCourses, "courses")
+    checks.instance(gp, GP, "gp")
     _check(courses, k, spread)
     with one_thread_below():
         data = sample(courses, gp, information_of_sets(courses, gp))
@@ -86,7 +86,8 @@ def _check(courses: TimeCourses, k: int | None, spread: float | None) -> None:
     whole = isinstance(k, (int, np.integer)) and not isinstance(k, bool)
     if k is not None and not (whole and 1 <= k <= len(courses)):
         raise InputError(f"k is {k!r}: expected a whole number from 1 to {len(courses)}, the number of courses.")
-    if spread is not None and not (np.isfinite(spread) and spread >= 0):
+    number = isinstance(spread, (int, float, np.number))
+    if spread is not None and not (number and np.isfinite(spread) and spread >= 0):
         raise InputError(f"spread is {spread!r}: expected a number, zero or more, or None to learn it.")
 
 

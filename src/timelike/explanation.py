@@ -7,16 +7,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from timelike import showing
+from timelike import checks, showing
 from timelike.arrays import Floats
+from timelike.courses import TimeCourses
 from timelike.exceptions import InputError
+from timelike.gp import GP
 from timelike.information import noise_variances
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from timelike.courses import TimeCourses
-    from timelike.gp import GP
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +65,8 @@ def explain(courses: TimeCourses, gp: GP, first: str | int, second: str | int) -
     >>> bool(abs(why.to_frame()["contribution"].sum() - why.similarity) < 1e-9)
     True
     """
+    checks.instance(courses, TimeCourses, "courses")
+    checks.instance(gp, GP, "gp")
     i, j = (_position(courses, which) for which in (first, second))
     pair = courses.select([i]).joined(courses.select([j]))
     one, two = gains(pair, gp, given=1), gains(pair, gp, given=0)

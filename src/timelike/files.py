@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import IO, Any
+from uuid import uuid4
 
 from timelike.exceptions import InputError
 
@@ -32,17 +31,16 @@ def atomic_path(path: str | PathLike[str]) -> Iterator[Path]:
     target = Path(path)
     if target.is_dir():
         raise InputError(f"cannot write {target}: it is a folder.")
+    temporary = target.with_name(f".{uuid4().hex}{target.suffix}")
     try:
-        with NamedTemporaryFile(dir=target.parent, prefix=".", suffix=target.suffix, delete=False) as made:
-            temporary = Path(made.name)
+        temporary.touch(exist_ok=False)
+        try:
+            yield temporary
+            temporary.replace(target)
+        finally:
+            temporary.unlink(missing_ok=True)
     except OSError as problem:
-        raise InputError(f"cannot write {target}: {problem.strerror}.") from None
-    try:
-        yield temporary
-        temporary.chmod(0o666 & ~_umask())
-        temporary.replace(target)
-    finally:
-        temporary.unlink(missing_ok=True)
+        raise InputError(f"cannot write {target}: {problem.strerror or problem}.") from None
 
 
 @contextmanager
@@ -64,9 +62,3 @@ def read_json(path: Path, what: str, form: str) -> dict[str, Any]:
     if not isinstance(data, dict) or data.get("format") != form:
         raise InputError(f'{path} is not {what}: expected JSON with "format": {form!r}.')
     return data
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 
 FORMAT = "timelike model 1"
 DENSE_POINTS = 1500
-"""Up to so many values a curve is computed from one matrix over all of them, beyond from their information."""
+"""Up to so many values a curve is computed from one matrix over all of them, beyond from their information.
+
+Unless the kernel is rough: then from the matrix whatever their number."""
 
 
 class Curve(NamedTuple):
@@ -154,8 +156,11 @@ class GP:
         if asked.shape[1] != known.shape[1]:
             raise InputError(f"times have {asked.shape[1]} coordinates, the courses' points {known.shape[1]}.")
         if len(courses.values) <= DENSE_POINTS:
-            return self._posterior_of_few(courses, asked)
-        phi = basis(self.covariance, np.concatenate([known, asked]), float(noise_variances(courses, self).min()))
+            return self._posterior_by_matrix(courses, asked)
+        points, least = np.concatenate([known, asked]), float(noise_variances(courses, self).min())
+        phi = basis(self.covariance, points, least, len(courses.values) // 5)
+        if not phi.reached:  # so large a basis costs more than the matrix
+            return self._posterior_by_matrix(courses, asked)
         A, b = on_basis(courses, self, phi).total()
         features = phi[slice(len(known), None)]
         lower = np.linalg.cholesky(A + np.eye(len(b)))
@@ -163,15 +168,19 @@ class GP:
         mean = self.mean + features @ np.linalg.solve(A + np.eye(len(b)), b)
         return Curve(mean, np.sqrt((spread**2).sum(axis=0)))
 
-    def _posterior_of_few(self, courses: TimeCourses, asked: Floats) -> Curve:
+    def _posterior_by_matrix(self, courses: TimeCourses, asked: Floats) -> Curve:
         """The textbook formula, for any kernel: one matrix with a row for each value."""
+        from scipy.linalg import solve_triangular
+
         noise = noise_variances(courses, self)[courses.design_rows]
+        C = self.covariance(courses.points)
+        C[np.diag_indices_from(C)] += noise
         try:
-            lower = np.linalg.cholesky(self.covariance(courses.points) + np.diag(noise))
+            lower = np.linalg.cholesky(C)
         except np.linalg.LinAlgError:
             raise InputError("the kernel is not positive definite at these times, or the noise is too small.") from None
-        shared = np.linalg.solve(lower, self.covariance(courses.points, asked))
-        mean = self.mean + shared.T @ np.linalg.solve(lower, courses.values - self.mean)
+        shared = solve_triangular(lower, self.covariance(courses.points, asked), lower=True)
+        mean = self.mean + shared.T @ solve_triangular(lower, courses.values - self.mean, lower=True)
         left = self.covariance.diag(asked) - (shared**2).sum(axis=0)
         return Curve(mean, np.sqrt(np.maximum(left, 0)))
 
@@ -205,10 +214,10 @@ class GP:
         try:
             return cls(
                 kernels.from_dict(data["kernel"]),
-                data["signal_sd"],
-                data["noise_sd"],
-                data["mean"],
-                None if data["log_likelihood"] is None else _number("log_likelihood", data["log_likelihood"]),
+                _entry(data, "signal_sd"),
+                _entry(data, "noise_sd"),
+                _entry(data, "mean"),
+                None if data["log_likelihood"] is None else _entry(data, "log_likelihood"),
                 _sentences(data["warnings"]),
             )
         except KeyError as missing:
@@ -220,11 +229,19 @@ class GP:
 def _number(name: str, value: Any) -> float:
     try:
         number = float(value)
-    except (TypeError, ValueError):
-        raise InputError(f"{name} is {value!r}: expected a number.") from None
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(f"{name} is {repr(value)[:40]}: expected a number.") from None
     if not np.isfinite(number):
         raise InputError(f"{name} is {number}: expected a finite number.")
     return number
+
+
+def _entry(data: dict[str, Any], name: str) -> float:
+    """A number of a model file; a text or a truth is none there."""
+    value = data[name]
+    if isinstance(value, (str, bool)):
+        raise InputError(f"{name} is {value!r}: expected a number.")
+    return _number(name, value)
 
 
 def _sentences(entry: Any) -> tuple[str, ...]:

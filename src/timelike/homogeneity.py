@@ -127,16 +127,18 @@ def label_codes(clustering_or_labels: Any) -> tuple[tuple[Hashable, ...], Indice
     >>> label_codes([4, -1, 2])
     ((2, 4), array([ 1, -1,  0]))
     """
-    labels = np.asarray(getattr(clustering_or_labels, "labels", clustering_or_labels))
+    import pandas as pd
+
+    labels = np.asarray(getattr(clustering_or_labels, "labels", clustering_or_labels), dtype=object)
     if labels.ndim != 1:
         raise InputError(f"labels have shape {labels.shape}; expected one label per gene, in one dimension.")
-    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
+    if pd.isna(labels).any():
         raise InputError("some labels are NaN; give every gene a label, or -1 for 'in no cluster'.")
-    if labels.dtype.kind == "O":
-        labels = labels.astype(str)
-    names, codes = np.unique(labels, return_inverse=True)
-    outside = int(names.dtype.kind in "if" and len(names) > 0 and names[0] == -1)
-    return tuple(names[outside:].tolist()), codes.astype(np.intp) - outside
+    codes = np.full(len(labels), -1, dtype=np.intp)
+    inside = np.flatnonzero(labels != -1)
+    found = np.array(labels[inside].tolist())  # numbers again, where all of them are
+    names, codes[inside] = np.unique(found.astype(str) if found.dtype.kind == "O" else found, return_inverse=True)
+    return tuple(names.tolist()), codes
 
 
 def _check_settings(permutations: int, weights: str) -> None:

@@ -41,9 +41,10 @@ class Journal:
         """Of the input of the run, or None where there is none to continue."""
         try:
             first, whole, _ = self.path.read_text(encoding="utf-8").partition("\n")
-            return json.loads(first) if whole else None
-        except (OSError, ValueError):
+            found = json.loads(first) if whole else None
+        except (OSError, ValueError, RecursionError):
             return None
+        return found if isinstance(found, dict) else None
 
     def done(self) -> dict[tuple[int, int], int]:
         """Checksum of each tile that is done, under the numbers of its first row and column."""
@@ -77,9 +78,10 @@ def checksum(block: Floats) -> int:
 
 def _parse(line: str) -> tuple[int, int, int] | None:
     text, _, check = line.rpartition(" ")
-    if check != str(crc32(text.encode())):
+    numbers = text.split()
+    if check != str(crc32(text.encode())) or len(numbers) != 3:
         return None
-    row, col, tile = map(int, text.split())
+    row, col, tile = map(int, numbers)
     return row, col, tile
 
 

@@ -24,8 +24,18 @@ from timelike.gp import GP
 from timelike.outlying import without
 
 FORMAT = "timelike clustering 1"
-DAMAGED = (OSError, ValueError, LookupError, TypeError, AttributeError, EOFError, zipfile.BadZipFile, zlib.error)
+DAMAGED = (
+    *(OSError, ValueError, LookupError, TypeError, AttributeError, EOFError, zipfile.BadZipFile, zlib.error),
+    *(OverflowError, RecursionError, MemoryError),
+)
 """What reading a file that is not ours, or not whole, can raise."""
+KINDS = {
+    **dict.fromkeys(("points", "values", "errors", "probabilities", "responsibilities", "linkage"), "f"),
+    **dict.fromkeys(("starts", "design_of", "labels"), "iu"),
+    "used": "b",
+    "facts": "u",
+}
+"""The arrays of such a file, and what kind of numbers each has."""
 Arrays = dict[str, NDArray[Any]]
 
 
@@ -52,7 +62,7 @@ def load(path: str | PathLike[str], gp: GP) -> tuple[Clustering, TimeCourses]:
     """A clustering that :func:`save` wrote, with its courses, under the model that it was made with."""
     try:
         with Path(path).open("rb") as opened, np.load(opened, allow_pickle=False) as file:
-            arrays: Arrays = dict(file)
+            arrays: Arrays = {name: _of_kind(file[name], name) for name in file.files if name in KINDS}
         facts = json.loads(arrays.pop("facts").tobytes().decode())
         if facts["format"] != FORMAT:
             raise InputError(f"{path} is in another format, {facts['format']!r}: cluster the courses again.")
@@ -84,9 +94,11 @@ def _courses(names: list[str], arrays: Arrays) -> TimeCourses:
         raise ValueError("a course has a design that is not there")
     courses = TimeCourses(unique_names(names, len(names)), Designs(points, errors, starts), design_of, arrays["values"])
     _shaped(courses.values, (int(courses.starts[-1]),))
-    for array in (points, courses.values, *(() if errors is None else (_shaped(errors, (len(points),)),))):
-        if not np.isfinite(array).all():
-            raise ValueError("a number is not finite")
+    _within(points, -np.inf, np.inf)
+    _within(courses.values, -np.inf, np.inf)
+    if errors is not None:
+        _within(_shaped(errors, (len(points),)), 0, np.inf)
+    for array in (points, courses.values, *(() if errors is None else (errors,))):
         array.flags.writeable = False
     return courses
 
@@ -118,13 +130,15 @@ def _found(rows: Floats, left: Floats) -> NDArray[np.bool_]:
 
 def _clustering(facts: dict[str, Any], arrays: Arrays, courses: TimeCourses, gp: GP) -> Clustering:
     evidence = None if facts["evidence"] is None else {int(k): float(v) for k, v in facts["evidence"]}
+    k, count = int(facts["k"]), len(courses)
+    probabilities, linkage = arrays.get("probabilities"), arrays.get("linkage")
     shared: dict[str, Any] = {
-        "labels": _shaped(arrays["labels"], (len(courses),)),
+        "labels": _within(_shaped(arrays["labels"], (count,)), -1, k - 1),
         "names": courses.names,
-        "k": int(facts["k"]),
+        "k": k,
         "method": str(facts["method"]),
-        "probabilities": arrays.get("probabilities"),
-        "linkage": arrays.get("linkage"),
+        "probabilities": None if probabilities is None else _within(_shaped(probabilities, (count, k)), 0, 1),
+        "linkage": None if linkage is None else _within(_shaped(linkage, (count - 1, 4)), -np.inf, np.inf),
         "evidence": evidence,
     }
     if "responsibilities" not in arrays:
@@ -134,8 +148,8 @@ def _clustering(facts: dict[str, Any], arrays: Arrays, courses: TimeCourses, gp:
         courses=_used_only(courses, arrays["used"]),
         measured=courses,
         gp=gp,
-        spread=float(facts["spread"]),
-        responsibilities=_shaped(arrays["responsibilities"], (len(courses), shared["k"] + 1)),
+        spread=float(_within(np.array(float(facts["spread"])), 0, np.inf)),
+        responsibilities=_within(_shaped(arrays["responsibilities"], (count, k + 1)), 0, 1),
         learned=bool(facts["learned"]),
         path=tuple(Step._make([*step[:-1], tuple(step[-1])]) for step in facts["path"]),
         continuum=bool(facts["continuum"]),
@@ -150,4 +164,17 @@ def _used_only(courses: TimeCourses, used: NDArray[Any]) -> TimeCourses:
 def _shaped(array: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
     if array.shape != shape:
         raise ValueError(f"an array has shape {array.shape}, expected {shape}")
+    return array
+
+
+def _within(array: NDArray[Any], low: float, high: float) -> NDArray[Any]:
+    """The array, if its numbers are finite and between two bounds, but for rounding."""
+    if array.size and not (np.isfinite(array).all() and array.min() >= low - 1e-9 and array.max() <= high + 1e-9):
+        raise ValueError(f"a number is not between {low:g} and {high:g}")
+    return array
+
+
+def _of_kind(array: NDArray[Any], name: str) -> NDArray[Any]:
+    if array.dtype.kind not in KINDS[name]:
+        raise ValueError(f"{name} are of type {array.dtype}")
     return array

@@ -75,15 +75,17 @@ def resolve(kernel: str | Kernel) -> Kernel:
 
 def _check_parameters(kernel: Kernel) -> None:
     """Raise if a parameter is not a finite number above zero; only the offset of a line may be zero."""
-    for parameter in kernel.hyperparameters:
-        value = kernel.get_params()[parameter.name]
+    parameters = kernel.get_params()
+    exponents = [name for name in parameters if name.endswith("exponent")]
+    for name in [parameter.name for parameter in kernel.hyperparameters] + exponents:
+        value = parameters[name]
         try:
             numbers = np.asarray(value, dtype=float)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             numbers = np.array(np.nan)
-        least = -np.finfo(float).tiny if parameter.name.endswith("sigma_0") else 0.0
+        least = -np.finfo(float).tiny if name.endswith("sigma_0") else 0.0
         if value is None or numbers.size == 0 or not (np.isfinite(numbers) & (numbers > least)).all():
-            raise InputError(f"{parameter.name} of the kernel is {value}: expected a finite number above zero.")
+            raise InputError(f"{name} of the kernel is {value}: expected a finite number above zero.")
 
 
 def check_coordinates(kernel: Kernel, count: int) -> None:
@@ -119,19 +121,52 @@ def _plain(value: Any) -> Any:
     return np.asarray(value, dtype=float).tolist()
 
 
+DEEPEST = 50
+"""Kernels within each other in a model file, at most; scikit-learn's time grows with the square."""
+
+
 def from_dict(data: object) -> Kernel:
     """The kernel that :func:`to_dict` described; only scikit-learn's own kernels are ever built."""
+    kernel = _built(data, DEEPEST)
+    try:
+        scales = [value for name, value in resolve(kernel).get_params().items() if name.endswith("length_scale")]
+        point = np.zeros((1, max(map(np.size, scales), default=1)))
+        if not np.isfinite(kernel(point, point + 1)).all():
+            raise ValueError("they give no number")
+    except (TypeError, ValueError, AttributeError, ZeroDivisionError) as problem:
+        raise InputError(f"the parameters of the kernel {type(kernel).__name__} are not valid: {problem}.") from None
+    return kernel
+
+
+def _built(data: object, depth: int) -> Kernel:
+    """A kernel that is not yet checked, of at most so many more within each other."""
     from sklearn.gaussian_process import kernels as sk
 
+    if depth < 0:
+        raise InputError(f"the kernel has more than {DEEPEST} kernels within each other. Simplify it.")
     if not isinstance(data, dict) or data.get("class") not in SAVED:
         raise InputError(f"expected a kernel of class {', '.join(SAVED)}; found {str(data)[:80]!r}.")
-    parameters = {k: from_dict(v) if isinstance(v, dict) else v for k, v in data.items() if k != "class"}
+    name = data["class"]
+    parameters = {
+        k: _built(v, depth - 1) if isinstance(v, dict) else _numbers(f"{k} of the kernel {name}", v)
+        for k, v in data.items()
+        if k != "class"
+    }
     try:
-        kernel = resolve(getattr(sk, data["class"])(**parameters))
-        kernel(np.zeros((1, np.size(parameters.get("length_scale", 0.0)))))
-        return kernel
-    except (TypeError, ValueError, AttributeError, ZeroDivisionError) as problem:
-        raise InputError(f"the parameters of the kernel {data['class']} are not valid: {problem}.") from None
+        return getattr(sk, name)(**parameters)
+    except (TypeError, ValueError, AttributeError) as problem:
+        raise InputError(f"the parameters of the kernel {name} are not valid: {problem}.") from None
+
+
+def _numbers(what: str, value: object) -> Any:
+    """A number of a model file, or a list of them."""
+    entries = value if isinstance(value, list) else [value]
+    try:
+        if all(isinstance(entry, (int, float)) and not isinstance(entry, bool) for entry in entries):
+            return _plain(value)
+    except OverflowError:
+        pass
+    raise InputError(f"{what} is {str(value)[:40]!r}: expected a number.")
 
 
 # -- where to search ---------------------------------------------------------------------------------------

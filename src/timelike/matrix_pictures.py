@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from timelike import drawing
+from timelike import checks, drawing
 from timelike.arrays import Floats, Ints
 from timelike.checks import counted
+from timelike.clusters import Clustering
+from timelike.courses import TimeCourses
 from timelike.drawing import COLORS, ONE_COLUMN, TWO_COLUMNS, color_of
 from timelike.exceptions import InputError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from timelike.clusters import Clustering
-    from timelike.courses import TimeCourses
     from timelike.distances import Distance
     from timelike.similarities import Similarity
 
@@ -58,6 +58,8 @@ def heatmap(
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['0', '1', '2']
     """
+    if not hasattr(similarity, "dissimilarity"):
+        raise InputError(f"expected a Similarity or a Distance, found {type(similarity).__name__}.")
     rows = sequence(similarity.names, clustering, order)
     others = getattr(similarity, "others", None)
     square = others is None
@@ -110,6 +112,7 @@ def value_heatmap(
     >>> ax.images[0].get_array().shape
     (150, 15)
     """
+    checks.instance(courses, TimeCourses, "courses")
     rows = sequence(courses.names, clustering, order)
     edges, table = _time_table(courses)
     size = (ONE_COLUMN, _height(len(rows)))
@@ -127,10 +130,12 @@ def sequence(names: tuple[str, ...], clustering: Clustering | None, order: Ints 
     if order is not None and clustering is not None:
         raise InputError("give order or clustering, not both: a clustering has its own order.")
     if clustering is None:
-        rows = np.arange(len(names)) if order is None else np.asarray(order, dtype=np.intp)
-        if rows.ndim != 1 or len(rows) == 0 or rows.min() < 0 or rows.max() >= len(names):
+        rows = np.arange(len(names)) if order is None else np.asarray(order)
+        whole = rows.ndim == 1 and rows.dtype.kind in "iu" and len(rows) > 0
+        if not whole or rows.min() < 0 or rows.max() >= len(names):
             raise InputError(f"order must have positions of courses, from 0 to {len(names) - 1}.")
         return rows
+    checks.instance(clustering, Clustering, "clustering")
     if clustering.names != names:
         raise InputError(
             f"the clustering is of other courses ({len(clustering.names):,} names against {len(names):,}), or has them "
@@ -202,10 +207,11 @@ def _time_table(courses: TimeCourses) -> tuple[Floats, Floats]:
     """Times of the columns, or the edges of the intervals (one more), and the mean values, NaN where there are none."""
     times = drawing.one_coordinate(courses.times)
     columns, column = np.unique(times, return_inverse=True)
-    if len(columns) > TIMES:
+    width = len(columns)
+    if width > TIMES:
+        width = INTERVALS
         columns = np.linspace(times.min(), times.max(), INTERVALS + 1)
         column = np.clip(np.searchsorted(columns, times, side="right") - 1, 0, INTERVALS - 1)
-    width = min(len(columns), INTERVALS) if len(columns) == INTERVALS + 1 else len(columns)
     cell = np.repeat(np.arange(len(courses)), courses.sizes) * width + column.ravel()
     count = np.bincount(cell, minlength=len(courses) * width).astype(float)
     total = np.bincount(cell, courses.values, minlength=len(courses) * width)
@@ -339,6 +345,7 @@ def dendrogram(clustering: Clustering, ax: Axes | None = None, *, leaves: int = 
     '150 courses, cut into 3 clusters'
     """
     tree = _tree(clustering)
+    drawing.check_count(leaves, "leaves")
     count = len(clustering.names)
     shown = branches(tree, leaves)
     ax = drawing.axes_or_page(ax, (ONE_COLUMN if len(shown.tips) <= 20 else TWO_COLUMNS, 2.8))
@@ -371,6 +378,7 @@ def tree_heatmap(clustering: Clustering, courses: TimeCourses, *, time: str = "t
     (150, 15)
     """
     tree = _tree(clustering)
+    checks.instance(courses, TimeCourses, "courses")
     if clustering.names != courses.names:
         raise InputError("the courses are not those of the clustering, or in another order.")
     shown = branches(tree, len(courses))
@@ -402,6 +410,7 @@ def _tree_page(count: int) -> tuple[Any, Any]:
 
 
 def _tree(clustering: Clustering) -> Floats:
+    checks.instance(clustering, Clustering, "clustering")
     if clustering.linkage is None or len(clustering.linkage) == 0:
         raise InputError(f"{clustering.method} has no tree of merges. evidence_linkage and hierarchical have one.")
     return clustering.linkage
@@ -452,6 +461,7 @@ def bound(clustering: Clustering, ax: Axes | None = None) -> Axes:
     >>> ax.get_title(loc="left")
     '3 clusters shown; the bound is largest at 3'
     """
+    checks.instance(clustering, Clustering, "clustering")
     if not clustering.evidence:
         raise InputError(f"{clustering.method} did not compare numbers of clusters: give no k to have one chosen.")
     from matplotlib.ticker import MaxNLocator

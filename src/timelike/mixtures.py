@@ -107,7 +107,8 @@ def check_settings(courses: Sized, k: int | None, spread: float | None, max_k: i
         if not whole or not 1 <= value <= top:
             limit = f"from 1 to {len(courses)}, the number of courses" if name == "k" else "from 1 on"
             raise InputError(f"{name} is {value!r}: expected a whole number {limit}.")
-    if spread is not None and not (np.isfinite(spread) and spread >= 0):
+    number = isinstance(spread, (int, float, np.number))
+    if spread is not None and not (number and np.isfinite(spread) and spread >= 0):
         raise InputError(f"spread is {spread!r}: expected a number, zero or more, or None to learn it.")
 
 
@@ -187,7 +188,7 @@ def say_left_out(count: int, total: int, where: str = "outliers.csv (in Python o
     if count:
         warnings.warn(
             f"left out {count:,} of {total:,} values that are more than {OUT:g} standard deviations from what the "
-            f"other values of their course let expect; {where}robust=False keeps them.",
+            f"other values of their course let expect; {where}robust=False (--no-robust) keeps them.",
             DataWarning,
             stacklevel=3,
         )

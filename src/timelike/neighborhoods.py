@@ -162,6 +162,8 @@ def _task(courses: TimeCourses, gp: GP, k: int, others: TimeCourses | None, thre
     if others is not None:
         checks.instance(others, TimeCourses, "others")
     most = len(courses) - 1 if others is None else len(others)
+    if most == 0:
+        raise InputError("there is only one course: it has no neighbours; give others=, or more courses.")
     if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or not 1 <= k <= most:
         items = "other courses" if others is None else "courses in others"
         raise InputError(f"k is {k!r}: expected a whole number from 1 to {most}, the number of {items}.")

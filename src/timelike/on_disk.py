@@ -36,47 +36,59 @@ class Run:
     client: Any = None
 
 
-def compute(run: Run, target: Path, labels: Labels, *, resume: bool) -> tuple[Any, Labels]:
-    """The values of a job in the file `target`, and its labels."""
+def compute(run: Run, target: Path, labels: Labels, *, resume: bool, replace: bool) -> tuple[Any, Labels]:
+    """The values of a job in the file `target`, and its labels; an old matrix stays there until all is computed."""
     target = target.absolute()
     folder = target.with_name(target.name + ".partial")
     stores.check_ending(target)
-    if target.exists():
-        found = _finished(run, target, resume)
-        shutil.rmtree(folder, ignore_errors=True)  # of a run that was killed after its last step but one
-        return found
-    there = folder.exists()
+    if resume and target.exists():
+        return _finished(run, target, folder)
+    _check_place(target, replace)
     with _disk(folder):
         folder.mkdir(exist_ok=True)
     with alone(folder):
-        if there and not resume and any(folder.glob("*journal")):
-            raise InputError(f"{folder} holds an unfinished run. Resume it, or remove that folder to start again.")
+        _check_place(target, replace)
+        _begin(folder, resume, replace)
         store = _fill_all(run, target, folder)
+        _check_place(target, replace)
         with _disk(folder):
+            if target.exists():
+                target.replace(folder / "replaced")  # a matrix never stands with the labels of another
             store.finish(target, labels | {"fingerprint": run.fingerprint})
         shutil.rmtree(folder, ignore_errors=True)
     return stores.open_matrix(target)
 
 
-def discard(target: Path) -> None:
-    """Remove a matrix and what an unfinished run left of one; what is no matrix of ours is an error."""
-    target = target.absolute()
-    if target.exists():
+def _check_place(target: Path, replace: bool) -> None:
+    """Raise where the result would take the place of a file; `replace`: of one that is no matrix of ours."""
+    if target.exists() and replace:
         stores.open_matrix(target)
-    folder = target.with_name(target.name + ".partial")
-    if folder.exists():
-        with alone(folder):
-            shutil.rmtree(folder)
-    for path in (target, *([stores.labels_path(target)] if target.suffix == ".npy" else [])):
-        shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
-
-
-def _finished(run: Run, target: Path, resume: bool) -> tuple[Any, Labels]:
-    if not resume:
+    elif target.exists():
         raise InputError(f"{target} exists. Choose another, or resume.")
+    elif stores.has_foreign_labels(target):
+        raise InputError(
+            f"{stores.labels_path(target)} exists, and its place is that of the names. Move it away, and resume."
+        )
+
+
+def _begin(folder: Path, resume: bool, replace: bool) -> None:
+    """Throw away what an earlier run left, or raise where nobody said whether to."""
+    left = [path for path in folder.iterdir() if path.name != "lock"]
+    if replace:
+        for path in left:
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+    elif not resume and any(path.name.endswith("journal") for path in left):
+        raise InputError(f"{folder} holds an unfinished run. Resume it, or remove that folder to start again.")
+
+
+def _finished(run: Run, target: Path, folder: Path) -> tuple[Any, Labels]:
     values, labels = stores.open_matrix(target)
     if changed := differences(labels["fingerprint"], run.fingerprint):
-        raise InputError(f"{target} is finished, but of other input: {changed}. Choose another name for this run.")
+        other = f", or remove {target} to go on with {folder}" if folder.exists() else ""
+        raise InputError(
+            f"{target} is finished, but of other input: {changed}. Choose another name for this run{other}."
+        )
+    shutil.rmtree(folder, ignore_errors=True)  # of a run that was killed after its last step but one
     return values, labels
 
 

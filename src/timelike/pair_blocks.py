@@ -26,12 +26,12 @@ class Rows:
 
     points: Floats
     values: Floats
-    """Minus the mean, where it is given; minus the average of all values, where it is fitted."""
     variances: Floats | None
     starts: Ints
     gaps: Floats
     """Smallest distance between two different points of each course; infinite where there are no two."""
-    fitted_mean: bool
+    mean: float | None
+    """None where it is fitted, for each pair."""
     fallback: float
     """Variance of all values, the unit of pairs that have no variance of their own."""
 
@@ -39,14 +39,13 @@ class Rows:
 def rows(courses: TimeCourses, mean: float | None) -> Rows:
     """The values of all courses, ready to be picked pair by pair."""
     center = float(courses.values.mean()) if mean is None else mean
-    values = courses.values - center
-    fallback = float(np.mean(values**2))
+    fallback = float(np.mean((courses.values - center) ** 2))
     if fallback <= (1e-14 * center) ** 2:
         raise InputError(f"all values are equal ({center:g}): there is nothing to fit.")
     errors = courses.errors
     variances = None if errors is None else errors**2
     gaps = np.array([_gap(courses.designs[g]) for g in range(len(courses.designs))])[courses.design_of]
-    return Rows(courses.points, values, variances, courses.starts, gaps, mean is None, fallback)
+    return Rows(courses.points, courses.values, variances, courses.starts, gaps, mean, fallback)
 
 
 def _gap(points: Floats) -> float:
@@ -79,12 +78,14 @@ def pairs_of(data: Rows, left: Ints, right: Ints) -> Pairs:
     side = np.repeat(np.tile([0, 1], len(left)), sizes.ravel())
     first = np.flatnonzero(np.diff(pair, prepend=-1))
     points, values = data.points[rows], data.values[rows]
-    span, variance = _span(points, first), _variance(values, first, data)
+    around = values - data.mean if data.mean is not None else _around_average(values, first, pair)
+    span, variance = _span(points, first), _average(around**2, first)
+    rounding = (1e-14 * np.maximum.reduceat(np.abs(values), first)) ** 2
+    variance = np.where(variance > rounding, variance, data.fallback)
     gap = np.minimum(data.gaps[both].min(axis=1), span)
-    values = values - _average(values, first)[pair] if data.fitted_mean else values
     known = None if data.variances is None else data.variances[rows] / variance[pair]
-    scaled = points / span[pair, None], values / np.sqrt(variance)[pair]
-    return Pairs(pair, side, *scaled, known, SCALES[0] * gap / span, data.fitted_mean)
+    scaled = points / span[pair, None], around / np.sqrt(variance)[pair]
+    return Pairs(pair, side, *scaled, known, SCALES[0] * gap / span, data.mean is None)
 
 
 def _span(points: Floats, first: Ints) -> Floats:
@@ -97,10 +98,9 @@ def _average(values: Floats, first: Ints) -> Floats:
     return np.add.reduceat(values, first) / np.diff(first, append=len(values))
 
 
-def _variance(values: Floats, first: Ints, data: Rows) -> Floats:
-    square = _average(values**2, first)
-    variance = square - _average(values, first) ** 2 if data.fitted_mean else square
-    return np.where(variance > 1e-14 * square, variance, data.fallback)
+def _around_average(values: Floats, first: Ints, pair: Ints) -> Floats:
+    values = values - values[first][pair]  # of equal values nothing is left, not even rounding
+    return values - _average(values, first)[pair]
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,12 +10,12 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from timelike import schedule
+from timelike import checks, schedule
 from timelike.arrays import Bools, Floats, Ints
+from timelike.courses import TimeCourses
 from timelike.exceptions import FitWarning
 from timelike.fitting import fixed_mean
 from timelike.pair_blocks import SCALES, Blocks, blocks_of, pairs_of, rows
@@ -31,10 +31,6 @@ from timelike.pair_likelihood import (
     variances_of,
 )
 from timelike.similarities import Similarity
-
-if TYPE_CHECKING:
-    from timelike.courses import TimeCourses
-
 
 TOTAL = (1e-8, 1e6)
 """Bounds of signal + noise variance, times the variance of the pair's values."""
@@ -94,6 +90,7 @@ def similarity_pairwise_fit(
     >>> bool(S.values[0, 1] > 0 > S.values[0, 5])     # two of one profile, two of different profiles
     True
     """
+    checks.instance(courses, TimeCourses, "courses")
     shape, data = shape_of(kernel), rows(courses, fixed_mean(mean))
     left, right = np.triu_indices(len(courses))
     order = np.argsort(courses.sizes[left] + courses.sizes[right], kind="stable")

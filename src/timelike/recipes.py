@@ -9,8 +9,12 @@ from typing import Any
 import numpy as np
 
 from timelike import grouping
+from timelike.clusters import Clustering
 from timelike.courses import TimeCourses
+from timelike.evidence_tree import evidence_linkage
 from timelike.exceptions import InputError
+from timelike.gp import GP
+from timelike.mixtures import mixture
 
 SCALES: dict[str, Callable[[TimeCourses], TimeCourses]] = {
     "none": lambda courses: courses,
@@ -18,6 +22,7 @@ SCALES: dict[str, Callable[[TimeCourses], TimeCourses]] = {
     "standardize": TimeCourses.standardized,
 }
 """What is compared: values as they are; minus each course's mean; also divided by its standard deviation."""
+WITH_SPREAD = ("mixture", "evidence")
 
 
 @dataclass(frozen=True)
@@ -34,6 +39,11 @@ class Recipe:
         Kernel of the Gaussian process, see :func:`timelike.fit`.
     method, k
         How courses are grouped, and into how many clusters; None: the number is chosen.
+    spread : float or None
+        How much curves of one cluster differ, in units of the signal_sd, for mixture and evidence. None: mixture learns
+        it, evidence takes 0.
+    robust : bool
+        Whether mixture leaves out single values that the others of their course rule out.
     neighbors : int
         Nearest courses that are found for each course.
     seed : int
@@ -52,6 +62,8 @@ class Recipe:
     kernel: str = "se"
     method: str = "mixture"
     k: int | None = None
+    spread: float | None = None
+    robust: bool = True
     neighbors: int = 10
     seed: int = 0
     title: str | None = None
@@ -68,6 +80,8 @@ class Recipe:
                 object.__setattr__(self, name, int(getattr(self, name)))  # NumPy's integers are no JSON
         for name in ("kernel", "title", "time_unit", "value_name"):
             _check_text(name, getattr(self, name))
+        object.__setattr__(self, "spread", _spread(self.spread, self.method))
+        object.__setattr__(self, "robust", _robust(self.robust, self.method))
 
     @classmethod
     def of(cls, choices: dict[str, Any]) -> Recipe:
@@ -87,12 +101,39 @@ class Recipe:
         """The courses, scaled but not selected."""
         return SCALES[self.scale](courses)
 
+    def grouped(self, courses: TimeCourses, gp: GP) -> Clustering:
+        """The clusters of courses that are prepared."""
+        if self.method == "mixture":
+            return mixture(courses, gp, self.k, spread=self.spread, robust=self.robust, seed=self.seed)
+        if self.method == "evidence":
+            return evidence_linkage(courses, gp, self.k, spread=self.spread or 0.0)
+        return grouping.group(courses, gp, self.method, self.k, self.seed)
+
 
 def _check_whole(name: str, value: Any, least: int) -> None:
     if value is None and name in ("most_variable", "k"):
         return
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
         raise InputError(f"{name} is {value!r}: expected a whole number, at least {least}.")
+
+
+def _spread(value: Any, method: str) -> float | None:
+    if value is None:
+        return None
+    number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+    if not number or not np.isfinite(value) or value < 0:
+        raise InputError(f"spread is {value!r}: expected a number, zero or more.")
+    if method not in WITH_SPREAD:
+        raise InputError(f"{method} has no spread: leave it out, or use {' or '.join(WITH_SPREAD)}.")
+    return float(value)
+
+
+def _robust(value: Any, method: str) -> bool:
+    if not isinstance(value, (bool, np.bool_)):
+        raise InputError(f"robust is {value!r}: expected True or False.")
+    if not value and method != "mixture":
+        raise InputError(f"{method} never leaves out values: robust=False (--no-robust) is for mixture only.")
+    return bool(value)
 
 
 def _check_text(name: str, value: Any) -> None:

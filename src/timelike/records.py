@@ -14,24 +14,28 @@ from typing import Any
 
 from timelike.exceptions import InputError
 from timelike.files import atomic_write, read_json
+from timelike.reading.settings import Settings
 from timelike.recipes import Recipe
 
 FORMAT = "timelike run 1"
 GIVEN = "given"
 """Stands for the sum of a given model until it is written."""
+FROM_PYTHON = "a table in Python"
+"""Stands for the path of a sample sheet that was no file."""
 PACKAGES = ("timelike", "numpy", "scipy", "scikit-learn", "pandas", "numba", "faiss-cpu", "igraph")
 """What a result depends on."""
 
 
 @dataclass(frozen=True)
 class Source:
-    """Where courses came from: a file, its checksum, and how it was read."""
+    """Where courses came from: a file, its checksum, how it was read, and the checksum of its sample sheet."""
 
     path: str | None = None
     sha256: str | None = None
     reading: dict[str, Any] = field(default_factory=dict)
     understood: tuple[str, ...] = ()
     time_unit: str | None = None
+    samples_sha256: str | None = None
 
 
 @dataclass(frozen=True)
@@ -72,7 +76,7 @@ class Record:
                 Recipe.of(_entries(data, "recipe", tuple(Recipe.__dataclass_fields__))),
                 _text(data, "model_sha256"),
                 _texts(data, "outputs"),
-                tuple(map(str, data.get("notes", ()))),
+                _notes(data),
                 _texts(data, "versions"),
             )
         except (InputError, TypeError) as problem:
@@ -107,7 +111,9 @@ def _source(entry: dict[str, Any]) -> Source:
     reading, understood = entry.get("reading", {}), entry.get("understood", [])
     if not isinstance(reading, dict) or not isinstance(understood, list):
         raise InputError("the entry 'source' is not what timelike writes: 'reading' or 'understood' is damaged.")
-    texts = {name: _text(entry, name) for name in ("path", "sha256", "time_unit")}
+    _entries({"reading": reading}, "reading", tuple(Settings.__dataclass_fields__))
+    _text(reading, "samples")
+    texts = {name: _text(entry, name) for name in ("path", "sha256", "time_unit", "samples_sha256")}
     return Source(**texts, reading=reading, understood=tuple(map(str, understood)))
 
 
@@ -116,6 +122,13 @@ def _text(data: dict[str, Any], name: str) -> str | None:
     if entry is not None and not isinstance(entry, str):
         raise InputError(f"the entry {name!r} is {entry!r}: expected text.")
     return entry
+
+
+def _notes(data: dict[str, Any]) -> tuple[str, ...]:
+    notes = data.get("notes", [])
+    if not isinstance(notes, list) or not all(isinstance(note, str) for note in notes):
+        raise InputError(f"the entry 'notes' is {str(notes)[:40]!r}: expected a list of sentences.")
+    return tuple(notes)
 
 
 def _texts(data: dict[str, Any], name: str) -> dict[str, str]:

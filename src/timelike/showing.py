@@ -33,6 +33,10 @@ ROWS, CORNER, NAMES = 5, 6, 4
 CELL = "text-align:left;padding:1px 10px 1px 0"
 LONGEST = 40
 """Characters of a name that are shown."""
+SIGNAL = dict.fromkeys(("se", "matern12", "matern32", "matern52", "periodic"), "how far curves go from the mean") | {
+    "linear": "how far lines rise in a unit of time"
+}
+"""What the signal sd is, for the kernels that have a name."""
 COLORS = ("#0084d1", "#d55e00")
 """A blue and an orange that stand out from white and from black, and from each other for every reader."""
 
@@ -76,7 +80,7 @@ def model(gp: GP, kernel: str) -> str:
         ("kernel", clipped(kernel, 2 * LONGEST), "shape of the curves"),
         ("length scale", numbers(gp.length_scale), "times further apart than this tell little about each other"),
         ("period", numbers(parameters.get("periodicity")), "time after which curves repeat"),
-        ("signal sd", number(gp.signal_sd), "how far curves go from the mean"),
+        ("signal sd", number(gp.signal_sd), SIGNAL.get(kernel, "factor of the kernel: scales its curves")),
         ("noise sd", number(gp.noise_sd), "how far measurements scatter around their curve"),
         ("mean", number(gp.mean), "level around which curves vary"),
         ("log likelihood", numbers(gp.log_likelihood), "of the courses it was fitted to"),

@@ -102,6 +102,7 @@ def similarity(
     threads: int | None = None,
     out: str | PathLike[str] | None = None,
     resume: bool = False,
+    replace: bool = False,
     client: Any = None,
 ) -> Similarity:
     """The similarity of every pair of courses: ``log p(both | one curve) - log p(both | two curves)``.
@@ -123,6 +124,8 @@ def similarity(
     resume
         Continue an unfinished run of the same input with the same `out`, whatever ended it. The result has the
         same bits. Starts anew where there is nothing to continue.
+    replace
+        Let the result take the place of similarities that are in `out` already; they stay until it is whole.
     client
         A ``dask.distributed.Client``: its workers compute, with the same bits (extra ``dask``). Workers that see the
         folder of `out` write their tiles themselves, others send them here.
@@ -137,14 +140,17 @@ def similarity(
     >>> bool(S.values[0, 1] > S.values[0, 149])     # two of one profile, two of different profiles
     True
     """
+    if resume and replace:
+        raise InputError("resume goes on with what is there, replace throws it away: give one of them.")
     job = job_of(courses, gp, others)
     if client is not None:
         schedule.check_client(client)
     if out is not None:
         run = Run(job, fingerprint(courses, gp, others, job), threads, client)
-        return Similarity._of(*on_disk.compute(run, Path(out), _labels(courses, others, job), resume=resume))
-    if resume:
-        raise InputError("resume continues the file of an earlier run: give its path as out.")
+        names = _labels(courses, others, job)
+        return Similarity._of(*on_disk.compute(run, Path(out), names, resume=resume, replace=replace))
+    if resume or replace:
+        raise InputError("resume continues the file of an earlier run, and replace replaces it: give its path as out.")
     values = np.empty(job.shape)
     if client is not None:
         schedule.run(job.tile, job.tiles(), threads, "similarity", done=partial(_put, job, values), client=client)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,26 +90,39 @@ def spooled(chunks: Iterable[TimeCourses], folder: Path, wild: Wild | None) -> S
     designs = _Designs()
     parts: list[NDArray[np.int32]] = []
     left_out = 0
-    with (
-        (folder / "values").open("wb") as values,
-        (folder / "names").open("w", encoding="utf-8", newline="\n") as names,
-    ):
-        for chunk in chunks:
-            checks.instance(chunk, TimeCourses, "each chunk")
-            out = np.empty(0, dtype=np.intp) if wild is None else wild(chunk)
-            parts.append(_append(chunk, out, designs, values))
-            names.writelines(name.replace("\n", " ") + "\n" for name in chunk.names)
-            left_out += len(out)
+    for chunk in chunks:
+        checks.instance(chunk, TimeCourses, "each chunk")
+        out = np.empty(0, dtype=np.intp) if wild is None else wild(chunk)
+        stays = np.ones(len(chunk.values), dtype=bool)
+        stays[out] = False
+        _append(chunk, stays, folder)
+        parts.append(_numbered(chunk, out, stays, designs))
+        left_out += len(out)
     if not parts:
         raise InputError("there are no chunks, so no courses. An iterator that was used up gives none a second time.")
     return Spool(folder, designs.all(), np.concatenate(parts), left_out)
 
 
-def _append(courses: TimeCourses, out: Ints, designs: _Designs, values: IO[Any]) -> NDArray[np.int32]:
-    """Write the values that stay; the numbers of the courses' designs."""
-    stays = np.ones(len(courses.values), dtype=bool)
-    stays[out] = False
-    courses.values[stays].tofile(values)
+def _append(courses: TimeCourses, stays: Bools, folder: Path) -> None:
+    """Write the values that stay, and the names."""
+    with on_scratch(folder / "values") as path, path.open("ab") as values:
+        values.write(courses.values[stays].data)
+    with on_scratch(folder / "names") as path, path.open("a", encoding="utf-8", newline="\n") as names:
+        names.writelines(name.replace("\n", " ") + "\n" for name in courses.names)
+
+
+@contextmanager
+def on_scratch(path: Path) -> Iterator[Path]:
+    """A path to write to; what the disk says becomes an error that names it."""
+    try:
+        yield path
+    except OSError as problem:
+        reason = problem.strerror or str(problem)
+        raise InputError(f"cannot write {path}: {reason}. Give scratch= a folder with enough room.") from None
+
+
+def _numbered(courses: TimeCourses, out: Ints, stays: Bools, designs: _Designs) -> NDArray[np.int32]:
+    """The numbers of the courses' designs, without what is left out."""
     known = np.array([designs.number(courses, rows) for rows in _runs(courses.designs.starts)], dtype=np.int32)
     design_of = known[courses.design_of]
     for i in np.unique(np.searchsorted(courses.starts, out, side="right") - 1):

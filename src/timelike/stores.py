@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -16,6 +17,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from timelike.arrays import Floats
+from timelike.checks import counted
 from timelike.exceptions import InputError, MissingExtraError
 from timelike.schedule import Tile
 
@@ -70,9 +72,36 @@ def open_matrix(path: Path) -> tuple[Any, Labels]:
         hint = " It is unfinished: compute it again with resume." if partial.exists() else ""
         raise InputError(f"there is no {path}.{hint}")
     try:
-        return (_open_numpy if path.suffix == ".npy" else _open_zarr)(path)
-    except (OSError, ValueError, KeyError) as problem:
+        return _checked(*(_open_numpy if path.suffix == ".npy" else _open_zarr)(path))
+    except _FOREIGN as problem:
         raise InputError(f"{path} is not a similarity that timelike wrote: {problem}") from None
+
+
+_FOREIGN = (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError)
+"""What NumPy, Zarr and json say of bytes that are not theirs."""
+
+
+def _checked(values: Any, labels: Labels) -> tuple[Any, Labels]:
+    """Values and labels, or an error where they are not those of one similarity."""
+    if values.ndim != 2 or values.dtype != np.dtype(float):
+        raise ValueError(f"the values are {values.dtype} of shape {values.shape}: expected float64, rows and columns.")
+    _check_names("names", labels.get("names"), values.shape[0], "row")
+    others = labels.get("others")
+    _check_names("others", labels.get("names") if others is None else others, values.shape[1], "column")
+    if not isinstance(labels.get("route"), str):
+        raise ValueError(f"the route is {repr(labels.get('route'))[:40]}: expected a text.")
+    if not isinstance(labels.get("fingerprint"), dict):
+        raise ValueError(f"the fingerprint is {repr(labels.get('fingerprint'))[:40]}: expected texts with names.")
+    return values, labels
+
+
+def _check_names(what: str, names: Any, count: int, side: str) -> None:
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise ValueError(f"the {what} are {repr(names)[:40]}: expected a list of texts.")
+    if len(names) != count:
+        raise ValueError(f"there are {len(names):,} {what} for {counted(count, side)}.")
+    if len(set(names)) != count:
+        raise ValueError(f"the name {Counter(names).most_common(1)[0][0]!r} stands twice.")
 
 
 # -- NumPy -------------------------------------------------------------------------------------------------------
@@ -151,7 +180,18 @@ def labels_path(target: Path) -> Path:
 
 def _open_numpy(path: Path) -> tuple[Any, Labels]:
     labels = json.loads(labels_path(path).read_text(encoding="utf-8"))
-    return np.load(path, mmap_mode="r"), _known(labels)
+    return np.lib.format.open_memmap(path, mode="r"), _known(labels)
+
+
+def has_foreign_labels(target: Path) -> bool:
+    """Whether the place of a ``.npy`` file's labels is taken by a file that we did not write."""
+    if target.suffix != ".npy" or not labels_path(target).exists():
+        return False
+    try:
+        _known(json.loads(labels_path(target).read_text(encoding="utf-8")))
+    except _FOREIGN:
+        return True
+    return False
 
 
 # -- Zarr --------------------------------------------------------------------------------------------------------
@@ -226,6 +266,8 @@ def _open_zarr(path: Path) -> tuple[Any, Labels]:
     import zarr
 
     array = zarr.open_array(str(path), mode="r")
+    if array.metadata.zarr_format != 3 or array.filters:  # a filter of format 2 can be a pickle, which runs code
+        raise ValueError("the array has filters or an old format: expected Zarr 3 without filters.")
     return array, _known(dict(array.attrs))
 
 
@@ -237,7 +279,9 @@ def require_zarr() -> None:
         raise MissingExtraError("a .zarr file needs Zarr: pip install 'timelike[disk]'.") from None
 
 
-def _known(labels: Labels) -> Labels:
+def _known(labels: Any) -> Labels:
+    if not isinstance(labels, dict):
+        raise ValueError("the labels are no table of names.")
     if labels.get("format") != FORMAT:
         raise ValueError(f"expected the format {FORMAT!r}, found {labels.get('format')!r}.")
     return labels

@@ -5,7 +5,9 @@ from __future__ import annotations
 import csv
 import gzip
 import warnings
+import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -18,8 +20,10 @@ from timelike import checks
 from timelike.arrays import Floats, Ints
 from timelike.courses import TimeCourses
 from timelike.exceptions import InputError, MissingExtraError
-from timelike.reading.cells import missing_words
-from timelike.reading.headers import time_columns
+from timelike.reading.cells import LARGEST, Cells, missing_words, numbers
+from timelike.reading.files import naming
+from timelike.reading.headers import refuse_thousands, time_columns
+from timelike.reading.tables import as_text
 
 ROWS = 100_000
 """Courses of a chunk."""
@@ -117,6 +121,7 @@ class CourseFile:
         if given is None and self._format == "npy":
             raise InputError(f"{self.path} has values without times: give times=, one for each column.")
         if given is None:
+            refuse_thousands(self._header, None)
             times = time_columns(self._header).times
             if len(times) == 0 or len(times) == len(self._header):
                 shown = ", ".join(map(repr, self._header[:6]))
@@ -138,8 +143,11 @@ class CourseFile:
                 yield [str(i) for i in range(start, start + len(values))], values
             return
         name, columns = self._columns
+        start = 0
         for table in self._tables():
-            yield [str(x) for x in table[name]], self._numbers(table[list(columns)])
+            names = self._names(table[name], start)
+            yield names, self._numbers(table[list(columns)], names)
+            start += len(names)
 
     def _tables(self) -> Iterator[Any]:
         """Tables of `rows` rows, with numbered columns."""
@@ -147,27 +155,37 @@ class CourseFile:
 
         if self._format == "parquet":
             for batch in _parquet(self.path).iter_batches(batch_size=self.rows):
-                yield batch.to_pandas().set_axis(range(len(self._header)), axis=1)
+                # An index of pandas is a column like the others: the header has it too.
+                yield batch.to_pandas(ignore_metadata=True).set_axis(range(len(self._header)), axis=1)
             return
         settings: dict[str, Any] = {"header": None, "skiprows": 1, "chunksize": self.rows, "sep": _separator(self.path)}
         name, columns = self._columns
         settings |= {"dtype": {name: str}, "keep_default_na": False}  # a course may be called NA
         settings |= {"na_values": dict.fromkeys(columns.tolist(), missing_words())}
-        wrong = (pd.errors.ParserError, pd.errors.EmptyDataError, pd.errors.ParserWarning, UnicodeDecodeError, OSError)
+        settings |= {"float_precision": "round_trip"}  # the bits that timelike.read reads
         names = range(len(self._header))
-        try:
-            with pd.read_csv(self.path, names=names, index_col=False, **settings) as tables:
-                while (table := _next(tables)) is not None:
-                    yield table
-        except wrong as problem:
-            raise InputError(f"{self.path}: {problem}") from None
+        with _readable(self.path), pd.read_csv(self.path, names=names, index_col=False, **settings) as tables:
+            while (table := _next(tables)) is not None:
+                yield table
 
-    def _numbers(self, table: Any) -> Floats:
-        try:
-            return np.array(table, dtype=float)
-        except (TypeError, ValueError) as problem:
-            row = int(table.index[0]) + 1
-            raise InputError(f"{self.path}: {problem}, in the {self.rows:,} courses from number {row:,} on.") from None
+    def _names(self, column: Any, start: int) -> list[str]:
+        """The names of the courses from number `start` on; none may be empty."""
+        names = [as_text(cell) for cell in column.tolist()]
+        if "" in names:
+            number = start + names.index("") + 1
+            raise InputError(f"{self.path}: course number {number:,} has no name. Give each course a name.")
+        return names
+
+    def _numbers(self, table: Any, names: list[str]) -> Floats:
+        """The values, (rows, t); cells that pandas did not take for numbers are read with care, or refused."""
+        if all(getattr(kind, "kind", "") in tuple("iuf") for kind in table.dtypes):
+            found = table.to_numpy(dtype=float)
+            if not (np.abs(found) >= LARGEST).any():
+                return found
+        columns = [[as_text(cell) for cell in table[k].tolist()] for k in table]
+        cells = Cells(columns, [self._header[k] for k in table], lambda row: f"course {names[row]!r}")
+        with naming(self.path):
+            return numbers(cells, decimal=".")
 
 
 def _next(tables: Any) -> Any:
@@ -188,10 +206,23 @@ def _format(path: Path) -> str:
     return known[last]
 
 
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    """Turn what bytes that are no table make others say into an error that names the file."""
+    import pandas as pd
+
+    parsing = (pd.errors.ParserError, pd.errors.EmptyDataError, pd.errors.ParserWarning, csv.Error)
+    try:
+        yield
+    except (*parsing, UnicodeDecodeError, OSError, EOFError, zlib.error) as problem:
+        reason = str(problem).strip(" .\n")
+        raise InputError(f"cannot read {path}: {reason}. Expected a table as text in UTF-8.") from None
+
+
 def _array(path: Path) -> Any:
     try:
-        array = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (ValueError, EOFError) as problem:
+        array = np.lib.format.open_memmap(path, mode="r")
+    except (OSError, ValueError, OverflowError) as problem:
         raise InputError(f"cannot read {path}: {problem}.") from None
     if array.ndim != 2 or array.dtype.kind not in "fiu" or 0 in array.shape:
         raise InputError(
@@ -202,7 +233,7 @@ def _array(path: Path) -> Any:
 
 def _first_line(path: Path) -> list[str]:
     opened = gzip.open if path.suffix.lower() == ".gz" else open
-    with opened(path, "rt", encoding="utf-8-sig", newline="") as text:
+    with _readable(path), opened(path, "rt", encoding="utf-8-sig", newline="") as text:
         header = next(csv.reader(text, delimiter=_separator(path)), [])
     if len(header) < 2:
         raise InputError(f"{path}: the header has {checks.counted(len(header), 'column')}: expected a name and times.")

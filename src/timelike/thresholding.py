@@ -122,8 +122,10 @@ def similar_pairs(
     >>> bool((S[found.rows, found.cols] == found.scores).all()), int((S[np.triu_indices(150, 1)] > 7).sum())
     (True, 416)
     """
-    if not np.isfinite(above):
-        raise InputError(f"above is {above}: expected a finite number.")
+    if not _is_number(above) or not np.isfinite(above):
+        raise InputError(f"above is {above!r}: expected a finite number.")
+    if not _is_number(at_most) or not at_most >= 0:
+        raise InputError(f"at_most is {at_most!r}: expected a number, zero or more.")
     if client is not None:
         schedule.check_client(client)
     job = job_of(courses, gp, others)
@@ -131,6 +133,10 @@ def similar_pairs(
     order = np.lexsort((cols, rows))
     columns = None if others is None else others.names
     return SimilarPairs(rows[order], cols[order], scores[order], courses.names, columns, float(above))
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float, np.number)) and not isinstance(value, (bool, complex))
 
 
 @dataclass(frozen=True, eq=False)

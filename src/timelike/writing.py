@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,8 +28,25 @@ CURVE_TIMES = 101
 
 
 def write(analysis: Analysis, out: Path) -> Analysis:
-    """Write all files of an analysis into the folder `out`; the analysis, knowing its files."""
-    _clear(out)
+    """Write all files of an analysis into the folder `out`; the analysis, knowing its files.
+
+    They are written into a folder within, and take the place of an earlier run only when all of them are whole.
+    """
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(dir=out, prefix=".new-") as folder:
+            record = _written(analysis, Path(folder))
+            names = [*record.outputs, RECORD]  # the record last: no rest is taken for a run
+            _clear(out)
+            for name in names:
+                (Path(folder) / name).replace(out / name)
+    except OSError as problem:
+        raise InputError(f"cannot write into {out}: {problem.strerror}.") from None
+    return replace(analysis, record=record, files=tuple(out / name for name in [RECORD, *record.outputs]))
+
+
+def _written(analysis: Analysis, out: Path) -> Record:
+    """Write everything; the record, which has the checksums of the other files."""
     analysis.gp.save(out / MODEL)
     keeping.save(out / CLUSTERING, analysis.clustering, analysis.courses)
     names = [MODEL, CLUSTERING, *_tables(analysis, out), *_figures(analysis, out), *write_report(analysis, out)]
@@ -36,12 +54,11 @@ def write(analysis: Analysis, out: Path) -> Analysis:
     given = analysis.record.model_sha256 is not None
     record = replace(analysis.record, outputs=sums, model_sha256=sums[MODEL] if given else None)
     record.save(out / RECORD)
-    return replace(analysis, record=record, files=tuple(out / name for name in [RECORD, *names]))
+    return record
 
 
 def _clear(out: Path) -> None:
-    """Make the folder, without the run that is overwritten; its record goes first: no rest is taken for a run."""
-    out.mkdir(parents=True, exist_ok=True)
+    """Remove the run that is overwritten, its record first."""
     try:
         old = Record.load(out / RECORD).outputs
     except InputError:

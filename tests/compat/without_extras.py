@@ -37,9 +37,15 @@ def pytest_report_header() -> str:
     return f"without {', '.join(MISSING)}"
 
 
+def _said(report: pytest.CollectReport | pytest.TestReport) -> str:
+    """What the exception said, without the source around it; all there is of an error while tests are collected."""
+    crash = getattr(report.longrepr, "reprcrash", None)
+    return report.longreprtext if crash is None else crash.message
+
+
 def _skip(report: pytest.CollectReport | pytest.TestReport) -> None:
     """Turn a failure for want of an extra into a skip."""
-    wanted = _WANTED.search(report.longreprtext) if report.failed else None
+    wanted = _WANTED.search(_said(report)) if report.failed else None
     if wanted and report.nodeid.partition("::")[0] not in NUMERICAL:
         report.outcome = "skipped"
         report.longrepr = (report.nodeid.partition("::")[0], 0, f"needs {wanted[1] or wanted[2]}")

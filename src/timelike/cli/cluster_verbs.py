@@ -26,9 +26,14 @@ from timelike.exceptions import InputError
 if TYPE_CHECKING:
     from timelike.analyses import Analysis
     from timelike.ontology import Ontology
+    from timelike.records import Record
 
 
 METHODS = "mixture, evidence, spectral, sparse-spectral, leiden, average, complete."
+SPREAD = "How much curves of a cluster differ, in units of the signal (default: mixture learns it, evidence takes 0)."
+ROBUST = "Leave out single values that the others of their course rule out (mixture only)."
+OF_ONE_FILE = ("dates", "decimal", "duplicates", "sheet")
+"""Options about how a file is written, or when it begins; others say what its columns mean."""
 
 
 class _Number(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # generic only in newer releases
@@ -49,6 +54,8 @@ class _Number(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # gener
 @click.option("--out", type=FOLDER, required=True, help="Folder for the results.")
 @click.option("--method", default="mixture", show_default=True, help=METHODS)
 @click.option("-k", type=_Number(), default="auto", show_default=True, help="Number of clusters.")
+@click.option("--spread", type=float, help=SPREAD)
+@click.option("--robust/--no-robust", default=True, show_default=True, help=ROBUST)
 @click.option("--neighbors", type=int, default=10, show_default=True, help="Nearest courses listed for each course.")
 @click.option("--title", help="What the report calls the data (default: the file's name).")
 @click.option("--time-unit", help="Unit of the times on axes and in words (default: as the file says).")
@@ -94,13 +101,14 @@ def _tell(analysis: Analysis) -> None:
 @quiet_option
 @click.argument("record", type=FILE)
 @click.option("--file", type=FILE, help="The input, where it is no longer where it was.")
+@click.option("--samples", type=FILE, help="Its sample sheet, where it is no longer where it was.")
 @click.option("--out", type=FOLDER, required=True, help="Folder for the results.")
 @force_option("what is in the folder")
-def repeat(record: Path, file: Path | None, out: Path, force: bool) -> None:
+def repeat(record: Path, file: Path | None, samples: Path | None, out: Path, force: bool) -> None:
     """Do a run again from its RECORD (run.json), and say whether the result is the same to the bit."""
     from timelike.repeating import differences, repeat_run
 
-    analysis = repeat_run(record, out, file=file, overwrite=force, say=say)
+    analysis = repeat_run(record, out, file=file, samples=samples, overwrite=force, say=say)
     changed = differences(record, analysis)
     click.echo("the result is the same to the bit" if not changed else f"different: {', '.join(changed)}")
     if changed:
@@ -132,19 +140,39 @@ def report(folder: Path, out: Path | None, force: bool) -> None:
 def predict(folder: Path, file: Path, out: Path, force: bool, **reading: Any) -> None:
     """Place the courses of FILE into the clusters of a FOLDER that 'timelike cluster' made; -1: none of these.
 
-    Nothing is fitted again. New courses are scaled as the clustered ones were; their times may be others.
+    Nothing is fitted again. New courses are scaled as the clustered ones were; their times may be others. FILE is read
+    as the clustered one was, unless options say how; --dates, --decimal, --duplicates and --sheet are never kept.
     """
     from timelike.analyses import Analysis
     from timelike.exporting import write_table
 
     may_write(out, force)
     analysis = Analysis.load(folder)
-    new = understood(file, split_reading(reading)[0])
+    given = split_reading(reading)[0]
+    kept = {} if set(given) - set(OF_ONE_FILE) else _as_before(analysis.record, folder)
+    new = understood(file, kept | given)
     same_unit(analysis.record.source.time_unit, new.time_unit, file)
     found = analysis.predict(new.courses)
     write_table(found.to_frame(), out)
     click.echo(str(found))
     say(f"wrote {out}")
+
+
+def _as_before(told: Record, folder: Path) -> dict[str, Any]:
+    """How the clustered file was read, as far as another file can be read so too, said aloud."""
+    from timelike.analyses import RECORD
+    from timelike.repeating import reading_of
+
+    kept = {name: value for name, value in reading_of(told, folder / RECORD).items() if name not in OF_ONE_FILE}
+    if kept:
+        words = ", ".join(f"--{name} {_text(value)}" for name, value in kept.items())
+        say(f"read as the clustered file was, with {words}; options of reading replace them all")
+    return kept
+
+
+def _text(value: Any) -> str:
+    """An option's value as it is typed."""
+    return ",".join(str(x).removesuffix(".0") for x in value) if isinstance(value, list) else str(value)
 
 
 @click.command()

@@ -47,7 +47,10 @@ READING: dict[str, dict[str, Any]] = {
     "header": {"help": "Form of the headers: '{time}h_{replicate}'; also {condition}, {any}."},
     "times": {"type": NUMBERS, "help": "Real times, as 0,5,10, where headers only number them."},
     "orient": {"type": click.Choice(["rows", "columns"]), "help": "Is a row or a column a course?"},
-    "dates": {"type": click.Choice(["own", "common"]), "help": "Dates as days since each course's first, or of all."},
+    "dates": {
+        "type": click.Choice(["own", "common"]),
+        "help": "Days since the first date with a value, of each course or of all.",
+    },
     "duplicates": {"type": click.Choice(["number"]), "help": "Number names that are empty or stand twice."},
     "decimal": {"type": click.Choice([".", ","]), "help": "Decimal mark."},
     "sheet": {"help": "Sheet of an Excel workbook."},

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 ANY = click.Path(path_type=Path)
 ON_DISK = (".npy", ".zarr")
 MATRICES = (".csv", ".tsv", *ON_DISK)
+TO = "Find the nearest among the courses of this file, which --most-variable selects from; the model is fitted to both."
 
 
 @click.command()
@@ -69,7 +70,6 @@ def similarity(
     A .npy or .zarr file is written tile by tile and may be larger than memory; a run that was stopped, for
     whatever reason, goes on with --resume.
     """
-    from timelike.on_disk import discard
     from timelike.similarities import similarity as all_pairs
 
     resume, threads = (options.pop(name) for name in ("resume", "threads"))
@@ -77,11 +77,9 @@ def similarity(
     _may_begin(out, force=force, resume=resume)
     courses = courses_of(file, **options)
     gp = model_of(courses, model, kernel)
-    if force and out.suffix in ON_DISK:
-        discard(out)
     with _client(dask) as client:
         if out.suffix in ON_DISK:
-            all_pairs(courses, gp, threads=threads, out=out, resume=resume, client=client)
+            all_pairs(courses, gp, threads=threads, out=out, resume=resume, replace=force, client=client)
         else:
             write_table(all_pairs(courses, gp, threads=threads, client=client).to_frame(), out, index=True)
     say(f"wrote {out}: {len(courses):,} x {len(courses):,} log likelihood ratios")
@@ -119,7 +117,7 @@ def _client(address: str | None) -> Iterator[Any]:
 @course_options
 @model_options
 @click.option("-k", type=int, default=10, show_default=True, help="Nearest courses of each course.")
-@click.option("--to", type=FILE, help="Find the nearest among the courses of this file; --most-variable selects these.")
+@click.option("--to", type=FILE, help=TO)
 @click.option("--approximate", is_flag=True, default=None, help="Faster for many millions; says how complete it is.")
 @click.option("--out", type=FILE, default="neighbors.csv", show_default=True, help="Table: .csv or .tsv.")
 @threads_option
@@ -134,7 +132,8 @@ def neighbors(
     one_of(out, (".csv", ".tsv"))
     how = {name: options.pop(name) for name in ("approximate", "threads")}
     courses, others = _both(file, to, options)
-    found = nearest(courses, model_of(courses, model, kernel), k, others=others, **how)
+    compared = courses if others is None else courses.joined(others)
+    found = nearest(courses, model_of(compared, model, kernel), k, others=others, **how)
     write_table(found.to_frame(), out)
     say(f"wrote {out}: {found}")
 

@@ -38,9 +38,10 @@ def read_annotated(data: Any, settings: Settings) -> Understood:
     settings.refuse(
         "course", "value", "error", "samples", "header", "times", because="an AnnData object has its own names"
     )
+    settings.refuse("orient", "dates", "decimal", "sheet", because="an AnnData object is no table")
     obs = frame_table(data.obs.set_axis(data.obs_names.rename("obs_names")))
     rows = range(data.n_obs)
-    columns = sample_times(obs, rows, settings.time, {0})
+    columns = sample_times(obs, rows, settings, {0})
     values = _layer(data, settings.layer)
     said = ""
     if settings.replicate is not None:

@@ -12,13 +12,14 @@ from timelike.exceptions import InputError
 from timelike.reading.cells import is_missing
 
 _ISO = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)?")
+_ZONED = re.compile(_ISO.pattern + r"(?:Z|[-+]\d{2}:?\d{2})")
 _OTHER = re.compile(r"\d{1,4}[./-]\d{1,2}[./-]\d{1,4}(?: .*)?")
 
 
 def look_like_dates(cells: Sequence[str]) -> bool:
     """Whether the cells are dates, in whatever form, or missing."""
     known = [cell for cell in cells if not is_missing(cell)]
-    return bool(known) and all(_ISO.fullmatch(cell) or _OTHER.fullmatch(cell) for cell in known)
+    return bool(known) and all(any(form.fullmatch(cell) for form in (_ISO, _ZONED, _OTHER)) for cell in known)
 
 
 def is_date(cell: str) -> bool:
@@ -36,6 +37,8 @@ def day_number(cell: str, where: str) -> float:
     """
     if is_missing(cell):
         return float("nan")
+    if _ZONED.fullmatch(cell):
+        raise InputError(f"{where}: {cell!r} has a time zone. Write dates without it: 2024-03-31 14:30.")
     try:
         if not is_date(cell):
             raise ValueError(cell)

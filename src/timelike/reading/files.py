@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import gzip
 import io
+import re
 import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +31,11 @@ _SIGNATURES = {
     b"\x89PNG": "PNG picture",
 }
 
+UNCOMPUTED = re.compile(
+    rb'<c (?![^>]*\bt="str")[^>]*[^/]><f(?:/>|[ >][^<]*(?:(?<=/>)|</f>))\s*(?:<v\s*/>|<v></v>)?\s*</c>'
+)
+"""A cell with a formula and no value, in the XML of a sheet; a formula may have the empty text ("str") as its value."""
+
 
 def read_table(path: Path, *, sheet: str | int | None = None, decimal: str | None = None) -> Table:
     """The table in a file: text (also gzipped), an Excel workbook or Parquet.
@@ -49,9 +56,11 @@ def read_table(path: Path, *, sheet: str | int | None = None, decimal: str | Non
 
 
 def require_file(path: Path) -> None:
-    """Raise if there is no such file."""
+    """Raise if there is no such file, or one that can be read only once."""
     if not path.exists():
         raise InputError(f"there is no file {path}.")
+    if not path.is_file() and not path.is_dir():
+        raise InputError(f"{path} is a pipe or a device. Save the table as a file first.")
 
 
 @contextmanager
@@ -169,16 +178,27 @@ def _excel(data: bytes, sheet: str | int | None, decimal: str | None) -> Table:
     try:
         book = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True)
         rows = [list(row) for row in _sheet(book, sheet).iter_rows(values_only=True)]
+        notes = tuple(_uncomputed(data))
     except (zipfile.BadZipFile, KeyError, ValueError, OSError, zlib.error, EOFError) as problem:
         if isinstance(problem, InputError):
             raise
         raise InputError(f"the workbook cannot be read: {_first_line(problem)}") from None
     width = max((len(row) for row in rows), default=0)
-    return sheet_table([row + [None] * (width - len(row)) for row in rows], decimal)
+    table = sheet_table([row + [None] * (width - len(row)) for row in rows], decimal)
+    return replace(table, notes=notes)
+
+
+def _uncomputed(data: bytes) -> list[str]:
+    """A note if a sheet has formulas that no spreadsheet has computed."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        sheets = [name for name in archive.namelist() if name.startswith("xl/worksheets/")]
+        if not any(UNCOMPUTED.search(archive.read(name)) for name in sheets):
+            return []
+    return ["the workbook has formulas without values, which count as not measured: open it in Excel and save it again"]
 
 
 def _sheet(book: Any, sheet: str | int | None) -> Any:
-    names = list(book.sheetnames)
+    names = [cells.title for cells in book.worksheets]  # not the sheets that are a chart
     if sheet is None and len(names) > 1:
         raise InputError(
             f"it has {counted(len(names), 'sheet')}: {', '.join(names[:8])}. Say which: sheet={names[0]!r} (--sheet)."
@@ -190,7 +210,7 @@ def _sheet(book: Any, sheet: str | int | None) -> Any:
         return book[wanted]
     if isinstance(wanted, str) and wanted.isdigit() and int(wanted) < len(names):
         return book[names[int(wanted)]]
-    raise InputError(f"there is no sheet {sheet!r}. Its sheets: {', '.join(names[:8])}.")
+    raise InputError(f"there is no sheet {sheet!r}. Its sheets with cells: {', '.join(names[:8])}.")
 
 
 def _first_line(problem: BaseException) -> str:

@@ -46,6 +46,8 @@ NUMBERED_THINGS = frozenset(
     | {"column", "col", "v", "var", "unnamed"}
 )
 """Words before a number that counts things and is no time."""
+MINUS = "\u2212"
+_COMMA_OR_THOUSANDS = re.compile(r"(?<![\d.,])[1-9]\d{0,2}(?:,\d{3})+(?!\d)")
 _NUMBER = re.compile(
     r"((?:(?<![^\s(])[-+])?(?:\d+(?:[.,]\d+)?|(?<![\w.])\.\d+)(?:[eE][-+]?\d+(?![^\W_]))?)"
 )  # a sign stands first or after a space; a point first in a number follows no letter
@@ -98,7 +100,7 @@ def apart(cell: str) -> Parts:
     >>> apart("12.5h_1")
     Parts(words=('', '_', ''), numbers=(12.5, 1.0), units=('h', None))
     """
-    pieces = _NUMBER.split(cell)
+    pieces = _NUMBER.split(cell.replace(MINUS, "-"))
     words, units = [pieces[0]], []
     for word in pieces[2::2]:
         match = re.match(r"\s*([A-Za-z]+)(?![A-Za-z])", word)
@@ -125,8 +127,16 @@ def time_columns(header: Sequence[str]) -> TimeColumns:
     shape = max(sorted(shapes), key=lambda words: (shapes[words], -len(words)))
     positions = tuple(k for k, part in enumerate(parts) if part.words == shape)
     chosen, names = [parts[k] for k in positions], [header[k] for k in positions]
-    times, unit, converted = _in_one_unit(chosen, _time_position(chosen, names))
-    return TimeColumns(positions, times, unit=unit, remarks=(*converted, *_indices(times, unit)))
+    time = _time_position(chosen, names)
+    times, unit, converted = _in_one_unit(chosen, time)
+    remarks = (*_counted_replicates(chosen, time), *converted, *_indices(times, unit))
+    return TimeColumns(positions, times, unit=unit, remarks=remarks)
+
+
+def _counted_replicates(parts: list[Parts], time: int) -> list[str]:
+    """A word about a number that is taken for the replicate though no word says so."""
+    others = [p for p in _changing(parts) if p != time and _evidence(parts, p) != "replicate"]
+    return ["a number beside the time counts replicates"] if others else []
 
 
 def _indices(times: Floats, unit: str | None) -> list[str]:
@@ -145,6 +155,16 @@ def refuse_numbered_things(names: Sequence[str]) -> None:
         raise InputError(
             f"are {some(names)} numbered samples, or times? Give a sample sheet (samples=, --samples), the times of "
             f"the columns (times=, --times), or header={pattern!r} (--header) if the numbers are times."
+        )
+
+
+def refuse_thousands(cells: Sequence[str], decimal: str | None) -> None:
+    """Raise if the commas in times can be decimal commas or thousands separators, and `decimal` does not say."""
+    commas = [cell for cell in cells if re.search(r"\d,\d", cell)]
+    if decimal != "," and commas and all(_COMMA_OR_THOUSANDS.search(cell) for cell in commas):
+        raise InputError(
+            f"the time {commas[0]!r} can be read with a decimal comma or with a thousands separator. Give decimal=',' "
+            "(--decimal ,), or remove the separators."
         )
 
 
@@ -243,10 +263,16 @@ def _evidence(parts: list[Parts], position: int) -> str:
     return ""
 
 
+def _changing(parts: list[Parts]) -> list[int]:
+    """Which numbers of the headers are not the same in all."""
+    count = len(parts[0].numbers)
+    return [p for p in range(count) if len({(part.numbers[p], part.units[p]) for part in parts}) > 1]
+
+
 def _time_position(parts: list[Parts], names: list[str]) -> int:
     """Which number of the headers is the time."""
     count = len(parts[0].numbers)
-    changing = [p for p in range(count) if len({(part.numbers[p], part.units[p]) for part in parts}) > 1]
+    changing = _changing(parts)
     says = [_evidence(parts, p) for p in range(count)]
     if count == 1:
         if says[0] == "replicate":
@@ -271,6 +297,8 @@ def _time_of_two(parts: list[Parts], names: list[str], changing: list[int], says
         found = [other] if _counts(parts, other, (0, 1)) else []
     elif not found and not times:
         found = [p for p in (first, second) if _counts(parts, p, (1,))]
+    if len(found) == 1 and says[found[0]] != "replicate" and _is_named(parts[0], found[0]):
+        found = []
     pairs = {(part.numbers[first], part.numbers[second]) for part in parts}
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
@@ -278,6 +306,12 @@ def _time_of_two(parts: list[Parts], names: list[str], changing: list[int], says
     if len(found) != 1 or len(pairs) < len(parts):
         raise InputError(_two_readings(names, changing, times))
     return second if found[0] == first else first
+
+
+def _is_named(part: Parts, position: int) -> bool:
+    """Whether a word or a unit stands at a number: "dose1", "cluster 1", "1uM", "1 %"."""
+    before, after = part.words[position], part.words[position + 1]
+    return before[-1:].isalpha() or after[:1].isalpha() or after.startswith("%")
 
 
 def _counts(parts: list[Parts], position: int, starts: tuple[int, ...]) -> bool:
@@ -359,16 +393,26 @@ def time_of(text: str) -> tuple[float, str | None]:
     >>> time_of("12h"), time_of("day -3"), time_of("soon")
     ((12.0, 'h'), (-3.0, 'days'), (nan, None))
     """
-    parts = apart(text.strip())
-    if len(parts.numbers) != 1:
-        return float("nan"), None
-    return parts.numbers[0], parts.units[0] or _unit_before(parts.words[0])
+    return times_of([text])[0]
+
+
+def times_of(texts: Sequence[str]) -> list[tuple[float, str | None]]:
+    """The time that each cell tells and its unit; a dash is a sign as in headers.
+
+    Examples
+    --------
+    >>> times_of(["day-7", "day0"])
+    [(-7.0, 'days'), (0.0, 'days')]
+    """
+    nothing = (float("nan"), None)
+    parts = _signed([apart(text.strip()) for text in texts])
+    return [(p.numbers[0], p.units[0] or _unit_before(p.words[0])) if len(p.numbers) == 1 else nothing for p in parts]
 
 
 # -- a pattern that the user gives ---------------------------------------------------------------------------
 
 _HOLES = {
-    "{time}": r"(?P<time>[-+]?(?:\d+[.,]?\d*|\.\d+)(?:[eE][-+]?\d+)?)",
+    "{time}": r"(?P<time>[-+\u2212]?(?:\d+[.,]?\d*|\.\d+)(?:[eE][-+]?\d+)?)",
     "{replicate}": r"(?P<replicate>.+?)",
     "{condition}": r"(?P<condition>.+?)",
     "{any}": r".*?",
@@ -389,7 +433,7 @@ def matching_columns(header: Sequence[str], pattern: str) -> TimeColumns:
     matches = {k: match for k, cell in enumerate(header) if (match := _compiled(pattern).fullmatch(cell))}
     if not matches:
         raise InputError(f"no header has the form {pattern!r}. The headers: {some(header)}.")
-    times = np.array([float(match["time"].replace(",", ".")) for match in matches.values()])
+    times = np.array([float(match["time"].replace(",", ".").replace(MINUS, "-")) for match in matches.values()])
     after = re.match(r"\s*([A-Za-z]+)", pattern.partition("{time}")[2])
     unit = UNITS.get(after[1].lower()) if after else None
     before = _unit_before(pattern.partition("{time}")[0].lower())

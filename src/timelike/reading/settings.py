@@ -96,7 +96,8 @@ class Understood:
         """What there is, in one line, with the unit of the times."""
         points = self.courses.designs.points
         span = f"{points.min():g} to {points.max():g}"
-        return self.courses.summary().replace(span, f"{span} {self.time_unit or ''}".strip(), 1)
+        shown = f"{span} {self.time_unit}" if self.time_unit else span
+        return self.courses.summary().replace(f"{span})", f"{shown})", 1)
 
     def lines(self) -> list[str]:
         """What was understood, in three lines: what there is, how it was read, what was left out or deserves a look."""
@@ -141,6 +142,31 @@ def only_column(header: Sequence[str], positions: Sequence[int], what: str, opti
     )
     columns = ", ".join(map(repr, header[:12]))
     raise InputError(f"{found} the {what}. Say which: {option}= (--{option}). The columns: {columns}.")
+
+
+def condition_column(header: Sequence[str], columns: dict[int, list[str]], owner: Sequence[int]) -> int:
+    """The column of conditions that tells apart all that the others do within a course; an error if none does.
+
+    Parameters
+    ----------
+    header
+    columns
+        Position -> cells, of all columns that are called like conditions.
+    owner
+        The course of each row.
+    """
+    all_told = len(set(zip(owner, *columns.values(), strict=True)))
+    for k, cells in columns.items():
+        if len(set(zip(owner, cells, strict=True))) == all_told:
+            return k
+    names = " and ".join(repr(header[k]) for k in columns)
+    raise InputError(f"{names} both tell conditions. Merge them into one column, or remove one.")
+
+
+def begins_like_a_remark(names: Sequence[str]) -> list[str]:
+    """A note about courses whose names begin with #, as remarks do."""
+    found = [name for name in names if name.startswith("#")]
+    return [f"{found[0]!r} begins like a remark, but its row has numbers: it is a course"] if found else []
 
 
 def column_called(header: Sequence[str], name: str) -> int:

@@ -9,12 +9,21 @@ import numpy as np
 from timelike.checks import counted
 from timelike.exceptions import InputError
 from timelike.reading.dates import look_like_dates
-from timelike.reading.headers import TimeColumns, some, time_of, unit_in
-from timelike.reading.settings import CONDITION_WORDS, column_called, is_called, is_time, only_column
+from timelike.reading.files import naming
+from timelike.reading.headers import TimeColumns, refuse_thousands, some, times_of, unit_in
+from timelike.reading.settings import (
+    CONDITION_WORDS,
+    Settings,
+    column_called,
+    condition_column,
+    is_called,
+    is_time,
+    only_column,
+)
 from timelike.reading.tables import Table
 
 
-def sheet_columns(header: Sequence[str], sheet: Table, time: str | None = None) -> TimeColumns:
+def sheet_columns(header: Sequence[str], sheet: Table, settings: Settings) -> TimeColumns:
     """The columns of a wide table that a sample sheet names, with their times and conditions.
 
     Parameters
@@ -23,8 +32,8 @@ def sheet_columns(header: Sequence[str], sheet: Table, time: str | None = None) 
         The header of the wide table.
     sheet
         The sample sheet: one of its columns names columns of the table.
-    time
-        Its column of times; by default the one that is called like a time.
+    settings
+        `time` names its column of times; by default it is the one that is called like a time.
     """
     texts = sheet.texts(range(len(sheet.header)))
     sample = _sample_column(header, texts)
@@ -32,31 +41,39 @@ def sheet_columns(header: Sequence[str], sheet: Table, time: str | None = None) 
     positions = tuple(k for k, cell in enumerate(header) if cell in rows)
     chosen = [rows[header[k]] for k in positions]
     notes = _without_column(texts[sample], set(header))
-    found = sample_times(sheet, chosen, time, {sample})
+    found = sample_times(sheet, chosen, settings, {sample})
     return TimeColumns(positions, found.times, found.conditions, found.unit, notes=tuple(notes))
 
 
-def sample_times(sheet: Table, rows: Sequence[int], time: str | None, used: set[int]) -> TimeColumns:
+def sample_times(sheet: Table, rows: Sequence[int], settings: Settings, used: set[int]) -> TimeColumns:
     """Times and conditions of the samples in the given rows of a sheet."""
-    column = _time_column(sheet, time, used)
+    column = _time_column(sheet, settings.time, used)
     cells, where = sheet.texts([column])[0], f"column {sheet.header[column]!r} of the sample sheet"
     if look_like_dates([cells[row] for row in rows]):
         raise InputError(f"{where} has dates. Give numbers, for instance days since the first sample.")
-    found = [time_of(cells[row]) for row in rows]
+    with naming(where):
+        refuse_thousands([cells[row] for row in rows], settings.decimal)
+    found = times_of([cells[row] for row in rows])
     for row, (number, _) in zip(rows, found, strict=True):
         if np.isnan(number):
             raise InputError(f"{sheet.place(row)}, {where}: {cells[row]!r} is not a time. Give a number, or '12h'.")
     units = {unit for _, unit in found}
     if len(units) > 1:
         raise InputError(f"{where} has times in different units: {some(sorted(map(str, units)))}. Use one.")
-    conditions = [k for k, name in enumerate(sheet.header) if is_called(name, CONDITION_WORDS) and k not in used]
-    known = sheet.texts([only_column(sheet.header, conditions, "conditions", "condition")])[0] if conditions else []
     return TimeColumns(
         tuple(range(len(rows))),
         np.array([number for number, _ in found]),
-        tuple(known[row] for row in rows) if conditions else (),
+        _conditions(sheet, rows, used),
         units.pop() or unit_in(sheet.header[column]),
     )
+
+
+def _conditions(sheet: Table, rows: Sequence[int], used: set[int]) -> tuple[str, ...]:
+    called = [k for k, name in enumerate(sheet.header) if is_called(name, CONDITION_WORDS) and k not in used]
+    if not called:
+        return ()
+    known = {k: [cells[row] for row in rows] for k, cells in zip(called, sheet.texts(called), strict=True)}
+    return tuple(known[condition_column(sheet.header, known, [0] * len(rows))])
 
 
 def _time_column(sheet: Table, time: str | None, used: set[int]) -> int:

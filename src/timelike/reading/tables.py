@@ -7,6 +7,7 @@ import io
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -53,10 +54,16 @@ class Body(Protocol):
 
 @dataclass(frozen=True)
 class Table:
-    """A table: the names of its columns, and its rows."""
+    """A table: the names of its columns, its rows, and sentences that deserve a warning."""
 
     header: tuple[str, ...]
     body: Body
+    notes: tuple[str, ...] = ()
+
+    @cached_property
+    def first_rows(self) -> list[list[str]]:
+        """The first rows, as text."""
+        return self.body.peek()
 
     def numbers_and_texts(self, numeric: Sequence[int], text: Sequence[int]) -> Taken:
         """The columns at the given positions, as numbers and as text; all errors say where."""
@@ -72,7 +79,7 @@ class Table:
 
     def looks_numeric(self, column: int) -> bool:
         """Whether the first rows of a column hold numbers."""
-        return cells.all_numbers([row[column] for row in self.body.peek()])
+        return cells.all_numbers([row[column] for row in self.first_rows])
 
 
 # -- rows of text ------------------------------------------------------------------------------------------
@@ -255,14 +262,26 @@ def _reader(lines: Any, delimiter: str) -> Any:
 def _numbered(data: bytes, delimiter: str, first_line: int = 1) -> Iterator[tuple[int, list[str]]]:
     """Rows that are neither empty nor comments, each with the line where it starts."""
     reader = _reader(io.TextIOWrapper(io.BytesIO(data), "utf-8", newline=""), delimiter)
-    start = first_line
+    start, width = first_line, 0
     try:
         for row in reader:
-            if any(cell.strip() for cell in row) and not row[0].startswith("#"):
+            if any(cell.strip() for cell in row) and not _is_comment(row, width):
+                width = width or len(row)
                 yield start, row
             start = first_line + reader.line_num
     except csv.Error as problem:
         raise InputError(f"line {start}: {problem}. Is a quote not closed?") from None
+
+
+def _is_comment(row: list[str], width: int) -> bool:
+    """Whether a row is a comment: a # begins it, and it is no full row with a number in it ("#b,2,3").
+
+    Before the header (`width` 0) there are no rows. R's header has one cell less than the rows.
+    """
+    if not row[0].startswith("#"):
+        return False
+    full = width > 0 and len(row) in (width, width + 1) and row[0] != "#"
+    return not (full and any(cells.is_number(cell.strip()) for cell in row[1:]))
 
 
 def _rows(data: bytes, delimiter: str, first_line: int = 1) -> tuple[list[list[str]], list[int]]:
@@ -412,7 +431,9 @@ def _label(label: Any, names: Sequence[Any]) -> str:
 def sheet_table(records: list[list[Any]], decimal: str | None = None) -> Table:
     """The table in the cells of a sheet: as in a text, the header is the first row that is no comment."""
     found = [(number, [as_text(cell) for cell in row]) for number, row in enumerate(records, 1)]
-    kept = [(number, row) for number, row in found if any(row) and not row[0].startswith("#")]
+    filled = [(number, row) for number, row in found if any(row)]
+    start = next((k for k, (_, row) in enumerate(filled) if not _is_comment(row, 0)), len(filled))
+    kept = [(number, row) for number, row in filled[start:] if not _is_comment(row, len(row))]
     if len(kept) < 2:
         raise InputError(f"the sheet has {counted(len(kept), 'row')}: expected a header and at least one row.")
     header, rows = _without_empty_ends(tuple(kept[0][1]), [row for _, row in kept[1:]])

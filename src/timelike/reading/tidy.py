@@ -20,7 +20,9 @@ from timelike.reading.settings import (
     VALUE_WORDS,
     Settings,
     Understood,
+    begins_like_a_remark,
     column_called,
+    condition_column,
     is_called,
     is_time,
     only_column,
@@ -77,8 +79,11 @@ def _candidates(header: Sequence[str], given: str | None, role: str, usual: list
 
 def read_tidy(table: Table, columns: TidyColumns, settings: Settings) -> Understood:
     """Courses from a tidy table."""
+    settings.refuse("times", because=f"the column {table.header[columns.time]!r} has the times")
     times, taken = _times(table, columns)
     names, owner, said = _owners(table, columns, taken.texts[0], settings)
+    if times is not None:
+        settings.refuse("dates", because="the times are no dates")
     measured = ~np.isnan(taken.numbers[:, 0]) & (owner >= 0)
     when = times if times is not None else _from_dates(table, columns, taken.texts[1], owner, measured, settings)
     _require(table, ~np.isnan(when) | ~measured, f"the time (column {table.header[columns.time]!r}) is missing")
@@ -91,7 +96,7 @@ def read_tidy(table: Table, columns: TidyColumns, settings: Settings) -> Underst
 def _times(table: Table, columns: TidyColumns) -> tuple[Floats | None, Taken]:
     """The times, None if they are dates; values (and errors) and the texts of courses (and dates)."""
     numeric = [columns.value, *([columns.error] if columns.error is not None else [])]
-    if dates.look_like_dates([row[columns.time] for row in table.body.peek()]):
+    if dates.look_like_dates([row[columns.time] for row in table.first_rows]):
         return None, table.numbers_and_texts(numeric, [columns.course, columns.time])
     taken = table.numbers_and_texts([*numeric, columns.time], [columns.course])
     return taken.numbers[:, -1], Taken(taken.numbers[:, :-1], taken.texts)
@@ -144,14 +149,13 @@ def _chosen(named: np.ndarray, kinds: np.ndarray, condition: str, column: str) -
 
 def _condition_column(table: Table, columns: TidyColumns, owner: Ints) -> int | None:
     """The column of conditions that change within a course; one that does not is a label and plays no part."""
-    import pandas as pd
-
-    for k, name in enumerate(table.header):
-        if k not in columns.used() and is_called(name, CONDITION_WORDS):
-            kinds = pd.factorize(np.array(table.texts([k])[0], dtype=object))[0]
-            if len(np.unique(np.column_stack([owner, kinds]), axis=0)) > owner.max() + 1:
-                return k
-    return None
+    called = [k for k, c in enumerate(table.header) if k not in columns.used() and is_called(c, CONDITION_WORDS)]
+    if not called:
+        return None
+    texts = dict(zip(called, table.texts(called), strict=True))
+    found = condition_column(table.header, texts, owner.tolist())
+    changes = len(set(zip(owner.tolist(), texts[found], strict=True))) > owner.max() + 1
+    return found if changes else None
 
 
 def _courses(names: list[str], owner: Ints, times: Floats, numbers: Floats) -> tuple[TimeCourses, list[str]]:
@@ -166,4 +170,5 @@ def _courses(names: list[str], owner: Ints, times: Floats, numbers: Floats) -> t
         frame["error"] = numbers[:, 1]
     courses = TimeCourses.from_long(frame, error="error" if numbers.shape[1] > 1 else None)
     listed = ", ".join(empty[:5]) + (", ..." if len(empty) > 5 else "")
-    return courses, [f"left out {counted(len(empty), 'course')} without any value: {listed}"] if empty else []
+    left_out = [f"left out {counted(len(empty), 'course')} without any value: {listed}"] if empty else []
+    return courses, [*begins_like_a_remark(names), *left_out]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -70,7 +71,7 @@ def read(
     orient
         "rows" if a row is a course, "columns" if a column is one.
     dates
-        Dates become days since the first date of each course ("own") or of all ("common").
+        Dates become days since the first date with a value, of each course ("own") or of all ("common").
     duplicates
         "number" calls the second course of a name "name-2", and one without a name "unnamed-1".
     decimal
@@ -127,6 +128,7 @@ def understand(source: Any, **options: Any) -> Understood:
         if hasattr(source, "obs") and hasattr(source, "var_names"):
             return read_annotated(source, settings)
         if hasattr(source, "columns") and hasattr(source, "iloc"):
+            settings.refuse("layer", "replicate", "sheet", because="this is a pandas table")
             return _from_table(frame_table(source, settings.decimal), settings)
         raise InputError("it cannot be read: expected a path, a pandas DataFrame or an AnnData object.")
 
@@ -139,7 +141,9 @@ def _from_file(path: Path, settings: Settings) -> Understood:
     if holds_hdf5(path):
         return read_annotated(open_annotated(path), settings)
     settings.refuse("layer", "replicate", because="this is no AnnData file")
-    return _from_table(open_table(path, sheet=settings.sheet, decimal=settings.decimal), settings)
+    table = open_table(path, sheet=settings.sheet, decimal=settings.decimal)
+    found = _from_table(table, settings)
+    return replace(found, notes=(*table.notes, *found.notes))
 
 
 def _from_table(table: Table, settings: Settings) -> Understood:

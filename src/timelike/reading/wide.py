@@ -14,10 +14,18 @@ from timelike.checks import counted
 from timelike.courses import TimeCourses
 from timelike.exceptions import InputError
 from timelike.reading import dates, headers
-from timelike.reading.cells import all_numbers, is_missing
+from timelike.reading.cells import NUMBER, all_numbers, is_missing
 from timelike.reading.files import naming, open_table, require_file
 from timelike.reading.headers import TimeColumns, some
-from timelike.reading.settings import COURSE_WORDS, Settings, Understood, column_called, is_called, is_time
+from timelike.reading.settings import (
+    COURSE_WORDS,
+    Settings,
+    Understood,
+    begins_like_a_remark,
+    column_called,
+    is_called,
+    is_time,
+)
 from timelike.reading.sheets import sheet_columns
 from timelike.reading.tables import Table, frame_table
 
@@ -40,8 +48,11 @@ class Matrix:
 
 def read_rows(table: Table, settings: Settings) -> Understood:
     """Courses from a table with a course a row."""
+    settings.refuse("value", "error", because="a wide table has a column for each time")
+    _refuse_time(settings)
     columns = find_columns(table.header, settings, table.looks_numeric)
-    others = [k for k in range(len(table.header)) if k not in set(columns.positions)]
+    timed = set(columns.positions)
+    others = [k for k in range(len(table.header)) if k not in timed]
     if not len(columns.positions) or not others:
         raise InputError(no_wide_table(table.header, bool(columns.positions)))
     name = _name_column(table, others, settings)
@@ -52,6 +63,11 @@ def read_rows(table: Table, settings: Settings) -> Understood:
     how = f"a wide table, a course a row: names from {_shown(table.header[name])}, {_times_from(table.header, columns)}"
     unused = tuple(table.header[k] for k in others if k != name)
     return Understood(found.courses, unused, columns.unit, how + found.how, (*notes, *found.notes))
+
+
+def _refuse_time(settings: Settings) -> None:
+    if settings.samples is None:
+        settings.refuse("time", because="it names a column of a tidy table or of a sample sheet")
 
 
 def _shown(name: str) -> str:
@@ -67,11 +83,12 @@ def _times_from(header: Sequence[str], columns: TimeColumns) -> str:
 def find_columns(header: Sequence[str], settings: Settings, is_numeric: Callable[[int], bool]) -> TimeColumns:
     """The columns that hold values: as the sample sheet, the pattern, the given times or the headers say."""
     if settings.samples is not None:
-        settings.refuse("header", "times", because="the sample sheet has the times")
+        settings.refuse("header", "times", "dates", because="the sample sheet has the times")
         return _from_sheet(header, settings)
     dated = [k for k, cell in enumerate(header) if dates.is_date(cell)]
     if len(dated) > 1:
         return _dated(header, dated, settings)
+    settings.refuse("dates", because="the times are no dates")
     found = (
         headers.time_columns(header) if settings.header is None else headers.matching_columns(header, settings.header)
     )
@@ -79,6 +96,7 @@ def find_columns(header: Sequence[str], settings: Settings, is_numeric: Callable
         if not found.positions:
             found = _without_numbers(header, is_numeric)
         return headers.with_times(found, settings.times)
+    headers.refuse_thousands([header[k] for k in found.positions], settings.decimal)
     if settings.header is None and found.positions:
         headers.refuse_numbered_things([header[k] for k in found.positions])
     return found
@@ -87,12 +105,12 @@ def find_columns(header: Sequence[str], settings: Settings, is_numeric: Callable
 def _from_sheet(header: Sequence[str], settings: Settings) -> TimeColumns:
     if hasattr(settings.samples, "columns"):
         with naming("the sample sheet"):
-            return sheet_columns(header, frame_table(settings.samples), settings.time)
+            return sheet_columns(header, frame_table(settings.samples), settings)
     path = Path(settings.samples)
     require_file(path)
     with naming(path):
         sheet = open_table(path)
-    return sheet_columns(header, sheet, settings.time)
+    return sheet_columns(header, sheet, settings)
 
 
 def _dated(header: Sequence[str], dated: list[int], settings: Settings) -> TimeColumns:
@@ -136,8 +154,10 @@ def _name_column(table: Table, others: list[int], settings: Settings) -> int:
 
 
 def _doubts(header: Sequence[str], columns: TimeColumns, others: dict[int, list[str]], settings: Settings) -> list[str]:
-    """Notes about numbers that are left out; raises if they could be times."""
-    numeric = [header[k] for k, cells in others.items() if all_numbers(cells) and header[k]]
+    """Notes about numbers that are left out or look like values; raises if those left out could be times."""
+    filled = [k for k, cells in others.items() if all_numbers(cells)]
+    _refuse_unnamed([k for k in filled if not header[k] and k > columns.positions[0]])
+    numeric = [header[k] for k in filled if header[k]]
     decided = settings.header is not None or settings.samples is not None or settings.times is not None
     doubtful = [name for name in numeric if any(c.isdigit() for c in name)]
     if doubtful and not decided:
@@ -146,7 +166,26 @@ def _doubts(header: Sequence[str], columns: TimeColumns, others: dict[int, list[
             "headers are times: header='{condition}_{time}h_{replicate}' or the like (--header), or give a "
             "sample sheet (samples=, --samples)."
         )
-    return [f"columns of numbers that are no times are left out: {some(numeric)}"] if numeric else []
+    left_out = [f"columns of numbers that are no times are left out: {some(numeric)}"] if numeric else []
+    return left_out if decided else [*_headless(header, columns), *left_out]
+
+
+def _refuse_unnamed(positions: list[int]) -> None:
+    if positions:
+        raise InputError(
+            f"column {positions[0] + 1} has numbers but no header. Merged cells? Repeat the time above each replicate, "
+            "or remove the column."
+        )
+
+
+def _headless(header: Sequence[str], columns: TimeColumns) -> list[str]:
+    """A note if the header looks like a row: a name and numbers with decimals, in no order, none of them twice."""
+    names, steps = [header[k] for k in columns.positions], np.diff(columns.times)
+    ordered = (steps >= 0).all() or (steps <= 0).all() or len(np.unique(columns.times)) < len(names)
+    plain = all(re.fullmatch(NUMBER, name) for name in names) and any("." in name for name in names)
+    if ordered or not plain or any(not cell or is_called(cell, COURSE_WORDS) for cell in header):
+        return []
+    return [f"the times {some(names, 3)} look like values: has the table no header? Add one, as gene,0h,2h"]
 
 
 # -- a course a column -----------------------------------------------------------------------------------------
@@ -154,7 +193,7 @@ def _doubts(header: Sequence[str], columns: TimeColumns, others: dict[int, list[
 
 def is_tall(table: Table) -> bool:
     """Whether the table has times down its first column and a course in each other; raises if it can be both."""
-    first = [row[0] for row in table.body.peek() if not is_missing(row[0])]
+    first = [row[0] for row in table.first_rows if not is_missing(row[0])]
     timed = is_time(table.header[0]) and all(not np.isnan(headers.time_of(cell)[0]) for cell in first)
     others = range(1, len(table.header))
     if not timed or not all(table.looks_numeric(k) for k in others):
@@ -171,6 +210,7 @@ def is_tall(table: Table) -> bool:
 def read_columns(table: Table, settings: Settings) -> Understood:
     """Courses from a table with a course a column: the first column tells the times."""
     settings.refuse("course", "value", "error", because="each column is a course")
+    _refuse_time(settings)
     unused = [k for k in range(1, len(table.header)) if is_called(table.header[k], headers.REPLICATE_WORDS)]
     positions = [k for k in range(1, len(table.header)) if k not in unused]
     first = table.texts([0])[0]
@@ -187,6 +227,7 @@ def read_columns(table: Table, settings: Settings) -> Understood:
 
 
 def _times_down(table: Table, times: Floats, settings: Settings) -> TimeColumns:
+    settings.refuse("dates", because="the times are no dates")
     if np.isnan(times).any():
         row = int(np.argmax(np.isnan(times)))
         raise InputError(f"{table.place(row)}: the time (column {table.header[0]!r}) is missing.")
@@ -200,7 +241,7 @@ def _times_down(table: Table, times: Floats, settings: Settings) -> TimeColumns:
 def assemble(matrix: Matrix, settings: Settings) -> Understood:
     """The courses of a matrix: named, told apart by condition, those without any value left out."""
     names = _distinct_names(matrix, settings)
-    notes = [*matrix.columns.notes, *_mangled(names)]
+    notes = [*matrix.columns.notes, *begins_like_a_remark(names), *_mangled(names)]
     remarks = "".join(f"; {remark}" for remark in matrix.columns.remarks)
     names, values, said = _by_condition(names, matrix.values, matrix.columns, settings)
     measured = np.isfinite(values).sum(axis=1) > 0

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from timelike import checks
 from timelike.arrays import Floats, Ints
 from timelike.clusters import Clustering
 from timelike.information import noise_variances
@@ -136,7 +137,8 @@ def _terms(subject: Subject) -> list[list[Any]] | None:
     """The most surprising terms of each cluster: cluster, term, name, genes, of, fold, q."""
     if subject.enrichment is None:
         return None
-    best = subject.enrichment.groupby("cluster", sort=False).head(MOST_TERMS)
     columns = ["cluster", "term", "name", "genes", "cluster_genes", "term_genes", "fold", "q"]
+    checks.require_columns(subject.enrichment, columns)
+    best = subject.enrichment.groupby("cluster", sort=False).head(MOST_TERMS)
     rows = best[columns].itertuples(index=False, name=None)
     return [[str(r[0]), str(r[1]), str(r[2]), *map(int, r[3:6]), float(r[6]), float(r[7])] for r in rows]

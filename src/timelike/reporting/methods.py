@@ -10,7 +10,7 @@ from timelike.checks import counted
 from timelike.curve_clusters import CurveClustering
 from timelike.gp import GP
 from timelike.reporting.subject import Naming, Subject
-from timelike.reporting.words import number, timing
+from timelike.reporting.words import decided_by, number, timing
 
 CITATION = (
     "Liu, Z. & Barahona, M. (2021). Similarity measure for sparse time course data based on Gaussian processes. "
@@ -47,9 +47,11 @@ def _fit(gp: GP, naming: Naming) -> str:
     how = "was fitted to all courses by maximum marginal likelihood" if gp.log_likelihood is not None else "was used"
     unit = f" {naming.time_unit}" if naming.time_unit else ""
     scale = gp.length_scale
-    length = f"length scale {number(scale)}{unit}, " if isinstance(scale, float) and name != "periodic" else ""
+    period = f"period {number(gp.kernel.get_params()['periodicity'])}{unit}, " if name == "periodic" else ""
+    of_length = "" if period else unit  # that of a periodic kernel is in no unit
+    length = f"length scale {number(scale)}{of_length}, " if isinstance(scale, float) else ""
     return (
-        f"One Gaussian process with {kernel} {how} ({length}signal s.d. {number(gp.signal_sd)}, noise s.d. "
+        f"One Gaussian process with {kernel} {how} ({period}{length}signal s.d. {number(gp.signal_sd)}, noise s.d. "
         f"{number(gp.noise_sd)}, mean {number(gp.mean)})."
     )
 
@@ -58,7 +60,7 @@ def _grouping(subject: Subject) -> str:
     clustering = subject.clustering
     k = counted(clustering.k, "cluster")
     if clustering.method == "mixture" and isinstance(clustering, CurveClustering):
-        return _mixture(clustering, k)
+        return _mixture(clustering, k, decided_by(subject))
     if clustering.method == "evidence linkage":
         return (
             f"Courses were merged into {k} by agglomeration: at each step the two sets with the largest log likelihood "
@@ -74,19 +76,23 @@ def _grouping(subject: Subject) -> str:
     return f"Courses were put into {k} by {clustering.method}."
 
 
-def _mixture(clustering: CurveClustering, k: str) -> str:
-    chosen = clustering.evidence is not None and len(clustering.evidence) > 1
-    how = "with the largest lower bound on the evidence" if chosen else "given in advance"
-    if clustering.continuum:
-        how = "that keeps three quarters of the gain in evidence over a single cluster, because the courses form a "
-        how += "continuum"
+_NUMBER = {
+    "evidence": "with the largest lower bound on the evidence",
+    "given": "given in advance",
+    "continuum": "that keeps three quarters of the gain in evidence over a single cluster, because the courses form a "
+    "continuum",
+}
+
+
+def _mixture(clustering: CurveClustering, k: str, how: str) -> str:
     spread = f"a {'learned' if clustering.learned else 'given'} spread within clusters of "
     spread += f"{number(clustering.spread)} signal s.d."
+    number_of = f"; the number of clusters is the one {_NUMBER[how]}" if how in _NUMBER else ""
     none = int(clustering.none.sum())
     rest = f" Courses that a curve of their own explains better were assigned to none (n = {none:,})." if none else ""
     return (
-        f"Courses were grouped into {k} by a variational mixture of Gaussian process curves with {spread}; the number "
-        f"of clusters is the one {how}.{rest}"
+        f"Courses were grouped into {k} by a variational mixture of Gaussian process curves with {spread}{number_of}."
+        f"{rest}"
     )
 
 

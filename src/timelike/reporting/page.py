@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
 from os import PathLike
 from pathlib import Path
@@ -17,6 +17,7 @@ from timelike import checks
 from timelike.checks import counted
 from timelike.clusters import Clustering
 from timelike.courses import TimeCourses
+from timelike.exceptions import InputError
 from timelike.files import atomic_write
 from timelike.gp import GP
 from timelike.neighborhoods import Neighbors
@@ -35,6 +36,11 @@ PROGRAM = ("data.js", "gp.js", "svg.js", "charts.js", "heatmap.js", "table.js", 
 LISTED = 200
 """Outlying values in the page, at most."""
 NEIGHBORS = 10
+BANDS = {
+    True: "the band holds the curves of nearly all its courses (two standard deviations)",
+    False: "the band shows how uncertain that curve is (two standard deviations), not how much courses differ",
+}
+"""What the bands of the panels are: where clusters have curves of their own, and where they have none."""
 
 
 def report(
@@ -48,7 +54,7 @@ def report(
     time_unit: str | None = None,
     value_name: str | None = None,
     enrichment: pd.DataFrame | None = None,
-    notes: Sequence[str] = (),
+    notes: str | Sequence[str] = (),
     run: Mapping[str, Any] | None = None,
 ) -> Path:
     """The path of a new HTML file about an analysis: one file, which needs no network and no other file.
@@ -77,7 +83,7 @@ def report(
     enrichment
         From :func:`timelike.enrichment`.
     notes
-        Sentences to show below the summary, for instance what was left out before the analysis.
+        A sentence, or several, to show below the summary, for instance what was left out before the analysis.
     run
         Settings that belong to the record: method, seed, scaling, versions.
 
@@ -97,16 +103,23 @@ def report(
         courses=courses,
         gp=gp,
         clustering=clustering,
-        neighbors=_nearest(courses, gp) if neighbors is None else neighbors,
         naming=Naming(title or Naming.title, time_unit or "", value_name or Naming.value_name),
         enrichment=enrichment,
-        notes=tuple(notes),
-        run=dict(run or {}),
+        notes=_sentences(notes),
+        run=run or {},
+        neighbors=_nearest(courses, gp) if neighbors is None else neighbors,
     )
     html = page(subject)
     with atomic_write(path, "wb") as file:
         file.write(html.encode("utf-8", "replace"))
     return Path(path)
+
+
+def _sentences(notes: Any) -> tuple[str, ...]:
+    found = tuple(notes) if isinstance(notes, Iterable) and not isinstance(notes, str) else (notes,)
+    if not all(isinstance(note, str) for note in found):
+        raise InputError(f"notes are {str(notes)[:40]!r}: expected a sentence, or a list of sentences.")
+    return found
 
 
 def _nearest(courses: TimeCourses, gp: GP) -> Neighbors:
@@ -137,6 +150,7 @@ def _prose(subject: Subject) -> dict[str, str]:
     warned = [*subject.gp.warnings]
     return {
         "facts": markup.facts(words.facts(subject)),
+        "band": markup.escaped(BANDS[subject.curved is not None]),
         "lead": markup.paragraphs([first]),
         "summary": markup.paragraphs(rest) + markup.bullets(subject.notes),
         "model": markup.terms(words.model(subject), "model"),

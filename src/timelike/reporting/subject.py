@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from timelike import checks
-from timelike.arrays import Floats, Ints
+from timelike.arrays import Bools, Floats, Ints
 from timelike.clusters import Clustering
 from timelike.courses import TimeCourses
 from timelike.curve_clusters import CurveClustering, curves
 from timelike.exceptions import InputError
-from timelike.gp import GP
+from timelike.gp import GP, Curve
 from timelike.neighborhoods import Neighbors
 
 if TYPE_CHECKING:
@@ -35,6 +35,10 @@ class Naming:
     time_unit: str = ""
     value_name: str = "value"
 
+    def __post_init__(self) -> None:
+        for name, text in vars(self).items():
+            checks.instance(text, str, name)
+
     @property
     def time_label(self) -> str:
         """For an axis."""
@@ -53,7 +57,8 @@ class Drawn:
     ----------
     mean : (k, GRID)
     sd : (k, GRID)
-        Of the curve of a single course of the cluster: what is unknown of the cluster's curve, and the spread.
+        Of the curve of a single course of the cluster: what is unknown of the cluster's curve, and the spread. Where
+        clusters have no curves of their own, of the one curve that all courses of the cluster would share.
     """
 
     mean: Floats
@@ -75,6 +80,8 @@ class Subject:
 
     def __post_init__(self) -> None:
         checks.instance(self.clustering, Clustering, "clustering")
+        checks.instance(self.neighbors, Neighbors, "neighbors")
+        checks.instance(self.run, Mapping, "run")
         if self.courses.designs.points.shape[1] > 1:
             raise InputError(
                 "the report draws curves over time, but the points of these courses have "
@@ -112,6 +119,11 @@ class Subject:
         return self.curved.spread if self.curved else 0.0
 
     @cached_property
+    def signal(self) -> float:
+        """How far curves go from the mean level, as a standard deviation over the times of the courses."""
+        return float(np.sqrt(self.gp.covariance.diag(self.courses.designs.points).mean()))
+
+    @cached_property
     def grid(self) -> Floats:
         """Times at which curves are drawn."""
         points = self.courses.designs.points
@@ -128,11 +140,18 @@ class Subject:
     def drawn(self) -> Drawn:
         """The curves of the clusters."""
         if self.curved is None:
-            found = [self.gp.posterior(self.courses.select(self.labels == c), self.grid) for c in range(self._k)]
+            found = [self._shared(self.labels == c) for c in range(self._k)]
             return Drawn(np.array([curve.mean for curve in found]), np.array([curve.sd for curve in found]))
         c, at = self.curved, self.grid[:, None]
         mean, sd = curves(c.courses, c.gp, c.spread, c.responsibilities, at)
         return Drawn(mean, np.sqrt(sd**2 + c.spread**2 * c.gp.covariance.diag(at)))
+
+    def _shared(self, inside: Bools) -> Curve:
+        """The one curve that some courses would share; what the model expects where there are none."""
+        if inside.any():
+            return self.gp.posterior(self.courses.select(inside), self.grid)
+        sd = np.sqrt(self.gp.covariance.diag(self.grid[:, None]))
+        return Curve(np.full(len(self.grid), self.gp.mean), sd)
 
     @property
     def _k(self) -> int:

@@ -6,6 +6,7 @@ import numpy as np
 
 from timelike import kernels
 from timelike.checks import counted
+from timelike.clusters import Clustering
 from timelike.courses import TimeCourses
 from timelike.gp import GP
 from timelike.reporting.features import distinct_times
@@ -105,15 +106,38 @@ def _times(courses: TimeCourses, span: str, distinct: int) -> tuple[str, str, st
 
 
 def _how_many(subject: Subject) -> str:
-    if subject.clustering.method == "leiden":
-        return "found by the method"
+    known = {
+        "method": "found by the method",
+        "continuum": "of a continuum",
+        "given": "their number was given",
+        "evidence": "chosen by the evidence",
+    }
+    return known.get(decided_by(subject)) or _preferred(subject)
+
+
+def decided_by(subject: Subject) -> str:
+    """What decided about the number of clusters: method, continuum, given or evidence; "" where that is not known."""
+    clustering = subject.clustering
+    if clustering.method == "leiden":
+        return "method"
     if subject.curved is not None and subject.curved.continuum:
-        return "of a continuum"
-    return "chosen by the evidence" if _chosen(subject) else "their number was given"
+        return "continuum"
+    if not clustering.evidence or subject.run.get("k") == clustering.k:
+        return "given"
+    best, *others = _by_evidence(clustering)
+    return "evidence" if others and best == clustering.k else ""
 
 
-def _chosen(subject: Subject) -> bool:
-    return subject.clustering.evidence is not None and len(subject.clustering.evidence) > 1
+def _by_evidence(clustering: Clustering) -> list[int]:
+    """The numbers of clusters that were compared, the one with the largest evidence first."""
+    evidence = clustering.evidence or {}
+    return sorted(evidence, key=lambda number: -evidence[number])
+
+
+def _preferred(subject: Subject) -> str:
+    """Which number the evidence would choose, where that is another than the one shown."""
+    best, *others = _by_evidence(subject.clustering) or [0]
+    return f"the evidence is largest for {best}" if others and best != subject.clustering.k else ""
 
 
 # -- the summary ---------------------------------------------------------------------------------------------------
@@ -125,7 +149,7 @@ def summary(subject: Subject) -> list[str]:
     were = "was" if len(courses) == 1 else "were"
     measured = f"{counted(len(courses), 'course')} {were} measured {timing(courses, subject.naming)}."
     found = " ".join([clusters(subject), *_sureness(subject)])
-    model = in_a_sentence(subject.gp, subject.naming)
+    model = in_a_sentence(subject)
     return [f"{measured} {found}", " ".join([*_outlying(subject), model, *_search(subject)])]
 
 
@@ -136,14 +160,20 @@ def clusters(subject: Subject) -> str:
         return f"They fall into {k}: communities of the neighbour graph. Another resolution gives another number."
     if len(subject.courses) == 1:
         return "A single course is a cluster of its own."
-    if not _chosen(subject):
-        return f"They were put into {k}; that number was given, not chosen by the data."
-    if subject.curved is not None and subject.curved.continuum:
+    how = decided_by(subject)
+    if how == "continuum":
         return _continuum(subject)
-    evidence = subject.clustering.evidence or {}
-    best, *others = sorted(evidence, key=lambda number: -evidence[number])
-    if best != subject.clustering.k:
-        return f"They are shown in {k}; the evidence is largest for {best}, see the number of clusters."
+    if how != "evidence":
+        given = "; that number was given, not chosen by the data" if how == "given" else ""
+        preferred = _preferred(subject).capitalize()
+        remark = f" {preferred}, see the number of clusters." if preferred else ""
+        return f"They were put into {k}{given}.{remark}"
+    return _chosen(subject)
+
+
+def _chosen(subject: Subject) -> str:
+    evidence, k = subject.clustering.evidence or {}, counted(subject.clustering.k, "cluster")
+    best, *others = _by_evidence(subject.clustering)
     margin = evidence[best] - evidence[others[0]]
     words = f"They fall into {k}. The number was chosen by the evidence: the data are {likelier(margin)} likelier "
     clearly = " That is not a clear difference: look at both." if margin < np.log(20) else ""
@@ -200,12 +230,13 @@ def _search(subject: Subject) -> list[str]:
 # -- the model -----------------------------------------------------------------------------------------------------
 
 
-def in_a_sentence(gp: GP, naming: Naming) -> str:
+def in_a_sentence(subject: Subject) -> str:
     """What the model says about curves and noise."""
+    gp, naming = subject.gp, subject.naming
     noise = f"repeated measurements scatter by about {number(gp.noise_sd)}"
     if isinstance(gp.length_scale, float) and kernels.name_of(gp.kernel) in _TIMED:
         return f"Values {naming.time(gp.length_scale)} apart on one curve begin to differ, and {noise}."
-    return f"Curves rise and fall by about {number(gp.signal_sd)}, and {noise}."
+    return f"Curves rise and fall by about {number(subject.signal)}, and {noise}."
 
 
 _TIMED = ("se", "matern12", "matern32", "matern52")
@@ -216,15 +247,16 @@ def model(subject: Subject) -> list[tuple[str, str]]:
     gp, naming = subject.gp, subject.naming
     name = kernels.name_of(gp.kernel)
     entries = [("Kernel", KERNELS.get(name, str(gp.kernel))), *_scales(gp, naming)]
-    ratio = gp.signal_sd / gp.noise_sd if gp.noise_sd > 0 else np.inf
+    ratio = subject.signal / gp.noise_sd if gp.noise_sd > 0 else np.inf
+    far = "Far from any measurement a curve returns to this level." if name in _TIMED else "Curves vary around it."
     entries += [
-        ("Signal", f"{number(gp.signal_sd)}. Curves rise and fall by about so much around the mean level."),
+        ("Signal", f"{number(subject.signal)}. Curves rise and fall by about so much around the mean level."),
         (
             "Noise",
             f"{number(gp.noise_sd)}. Repeated measurements of the same thing scatter by about so much; the signal is "
             f"{number(ratio)} times as large.",
         ),
-        ("Mean level", f"{number(gp.mean)}. Far from any measurement a curve returns to this level."),
+        ("Mean level", f"{number(gp.mean)}. {far}"),
     ]
     if subject.curved is not None:
         entries.append(("Spread", _spread(subject)))
@@ -257,5 +289,5 @@ def _spread(subject: Subject) -> str:
     origin = "learned" if subject.curved is not None and subject.curved.learned else "given"
     return (
         f"{number(subject.spread)} of the signal ({origin}). Curves of one cluster differ from the cluster's curve by "
-        f"about {number(subject.spread * subject.gp.signal_sd)}, beyond the noise."
+        f"about {number(subject.spread * subject.signal)}, beyond the noise."
     )
