@@ -11,10 +11,8 @@ import numpy as np
 from timelike import grouping
 from timelike.clusters import Clustering
 from timelike.courses import TimeCourses
-from timelike.evidence_tree import evidence_linkage
 from timelike.exceptions import InputError
 from timelike.gp import GP
-from timelike.mixtures import mixture
 
 SCALES: dict[str, Callable[[TimeCourses], TimeCourses]] = {
     "none": lambda courses: courses,
@@ -22,7 +20,6 @@ SCALES: dict[str, Callable[[TimeCourses], TimeCourses]] = {
     "standardize": TimeCourses.standardized,
 }
 """What is compared: values as they are; minus each course's mean; also divided by its standard deviation."""
-WITH_SPREAD = ("mixture", "evidence")
 
 
 @dataclass(frozen=True)
@@ -73,15 +70,15 @@ class Recipe:
     def __post_init__(self) -> None:
         if self.scale not in SCALES:
             raise InputError(f"there is no scale {self.scale!r}: choose from {', '.join(SCALES)}.")
-        grouping.check(self.method, self.k)
         for name, least in (("most_variable", 1), ("k", 1), ("neighbors", 1), ("seed", 0)):
             _check_whole(name, getattr(self, name), least)
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, int(getattr(self, name)))  # NumPy's integers are no JSON
-        for name in ("kernel", "title", "time_unit", "value_name"):
+        for name in ("kernel", "method", "title", "time_unit", "value_name"):
             _check_text(name, getattr(self, name))
-        object.__setattr__(self, "spread", _spread(self.spread, self.method))
-        object.__setattr__(self, "robust", _robust(self.robust, self.method))
+        object.__setattr__(self, "spread", _spread(self.spread))
+        object.__setattr__(self, "robust", _robust(self.robust))
+        grouping.check(self._grouping)
 
     @classmethod
     def of(cls, choices: dict[str, Any]) -> Recipe:
@@ -103,11 +100,11 @@ class Recipe:
 
     def grouped(self, courses: TimeCourses, gp: GP) -> Clustering:
         """The clusters of courses that are prepared."""
-        if self.method == "mixture":
-            return mixture(courses, gp, self.k, spread=self.spread, robust=self.robust, seed=self.seed)
-        if self.method == "evidence":
-            return evidence_linkage(courses, gp, self.k, spread=self.spread or 0.0)
-        return grouping.group(courses, gp, self.method, self.k, self.seed)
+        return grouping.group(courses, gp, self._grouping)
+
+    @property
+    def _grouping(self) -> grouping.Grouping:
+        return grouping.Grouping(self.method, self.k, self.spread, self.robust, self.seed)
 
 
 def _check_whole(name: str, value: Any, least: int) -> None:
@@ -117,22 +114,18 @@ def _check_whole(name: str, value: Any, least: int) -> None:
         raise InputError(f"{name} is {value!r}: expected a whole number, at least {least}.")
 
 
-def _spread(value: Any, method: str) -> float | None:
+def _spread(value: Any) -> float | None:
     if value is None:
         return None
     number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
     if not number or not np.isfinite(value) or value < 0:
         raise InputError(f"spread is {value!r}: expected a number, zero or more.")
-    if method not in WITH_SPREAD:
-        raise InputError(f"{method} has no spread: leave it out, or use {' or '.join(WITH_SPREAD)}.")
     return float(value)
 
 
-def _robust(value: Any, method: str) -> bool:
+def _robust(value: Any) -> bool:
     if not isinstance(value, (bool, np.bool_)):
         raise InputError(f"robust is {value!r}: expected True or False.")
-    if not value and method != "mixture":
-        raise InputError(f"{method} never leaves out values: robust=False (--no-robust) is for mixture only.")
     return bool(value)
 
 
