@@ -330,7 +330,7 @@ def cell(record: Record | None, keys: tuple[str, ...]) -> list[object]:
     if record is None or record.get("ari") in (None, ""):
         return [str(record["note"]) if record else "not run", *[""] * (len(keys) - 1)]
     cells: list[object] = [shown(key, float(str(record[key]))) for key in keys]
-    if record.get("ari_error"):
+    if record.get("ari_error") not in (None, ""):
         cells[0] = f"{cells[0]} ± {float(str(record['ari_error'])):.3f}"
     if record["note"]:
         cells[0] = f"{cells[0]} ({record['sets']} sets, then {record['note']})"
@@ -407,6 +407,11 @@ def _in_short(record: Record | None) -> str:
     return f"{seconds} s, {gigabytes} GB, {ari}" if ari else str(seconds)
 
 
+def shown_tables(records: dict[tuple, Record]) -> dict[str, str]:
+    """The tables of docs/comparison.md, under the names of their marks."""
+    return {"agreement": agreement(records), "grid": sizes(records, "grid"), "own": sizes(records, "own")}
+
+
 def put(path: Path, parts: dict[str, str]) -> None:
     """Write tables into a page, between the marks that name them."""
     text = path.read_text(encoding="utf-8")
@@ -466,8 +471,7 @@ def main() -> None:
             save(records, folder / "peers.csv")
     (folder / "peers.md").write_text(page(records, homes), encoding="utf-8")
     if not given.quick:
-        tables = {"agreement": agreement(records), "grid": sizes(records, "grid"), "own": sizes(records, "own")}
-        put(COMPARISON, tables)
+        put(COMPARISON, shown_tables(records))
     print(f"written: {folder / 'peers.md'}")
 
 

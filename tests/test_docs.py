@@ -259,3 +259,14 @@ def test_every_warning_is_among_the_quotes():
                 words = _template(text) if isinstance(text, ast.JoinedStr) else ""
                 begins = next((piece.strip(" ,;:.") for piece in words.split("\0") if len(piece) > 9), "")
                 assert begins[:25] in quotes, f"{path.name}: {words}"
+
+
+def test_the_comparison_shows_what_the_race_wrote(monkeypatch):
+    """Tables that people copy into a page by hand go stale."""
+    monkeypatch.syspath_prepend(ROOT / "benchmarks")
+    import peers
+
+    records = peers.read_records(peers.RESULTS / "peers.csv")
+    text = peers.COMPARISON.read_text(encoding="utf-8")
+    for name, table in peers.shown_tables(records).items():
+        assert f"<!-- {name} -->\n\n{table}\n<!-- end of {name} -->\n" in text

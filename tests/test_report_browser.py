@@ -270,9 +270,11 @@ def test_tables_can_be_saved(page, study):
     page.fill("#search", "c1")
     shown = saved_rows(page, "csv-shown")
     assert sorted(row["name"] for row in shown) == [f"C{i}" for i in range(10, 20)]
+    assert {"name", "cluster", "probability", "neighbor", "similarity"} <= set(rows[0])  # the words of clusters.csv
     near = saved_rows(page, "csv-neighbors")
+    assert list(near[0]) == ["course", "rank", "neighbor", "score"]  # those of neighbors.csv
     assert len(near) == 1500
-    assert float(near[0]["s"]) == pytest.approx(tl.neighbors(courses, study[1], k=10).scores[0, 0], abs=1e-3)
+    assert float(near[0]["score"]) == pytest.approx(tl.neighbors(courses, study[1], k=10).scores[0, 0], abs=1e-3)
 
 
 def test_the_menu_of_files_closes(page):

@@ -221,7 +221,7 @@ class CourseTable {
     const { count: k, indices, scores } = data.neighbors;
     const which = shown ? this.order : data.names.map((_, i) => i);
     const header = ["name", "cluster", ...(data.probability ? ["probability", "second", "second_probability"] : []),
-      ...(k ? ["neighbor", "s"] : [])];
+      ...(k ? ["neighbor", "similarity"] : [])];
     const rows = which.map((i) => [data.names[i], data.labels[i],
       ...(data.probability ? [short(data.probability[i]), data.second[i], short(data.secondProbability[i])] : []),
       ...(k ? [data.names[indices[i * k]], short(scores[i * k])] : [])]);
@@ -236,7 +236,7 @@ class CourseTable {
     for (let i = 0; i < data.n; i += 1) {
       for (let j = 0; j < k; j += 1) rows.push([data.names[i], j + 1, data.names[indices[i * k + j]], short(scores[i * k + j])]);
     }
-    saveCsv(["name", "rank", "neighbor", "s"], rows, `${data.title}-neighbours`);
+    saveCsv(["course", "rank", "neighbor", "score"], rows, `${data.title}-neighbours`);
   }
 }
 
