@@ -326,12 +326,16 @@ TITLES = {
 }
 
 
+UNBROKEN = "\u00a0"
+"""A space at which no line is broken."""
+
+
 def cell(record: Record | None, keys: tuple[str, ...]) -> list[object]:
     if record is None or record.get("ari") in (None, ""):
         return [str(record["note"]) if record else "not run", *[""] * (len(keys) - 1)]
     cells: list[object] = [shown(key, float(str(record[key]))) for key in keys]
     if record.get("ari_error") not in (None, ""):
-        cells[0] = f"{cells[0]} ± {float(str(record['ari_error'])):.3f}"
+        cells[0] = f"{cells[0]}{UNBROKEN}±{UNBROKEN}{float(str(record['ari_error'])):.3f}"
     if record["note"]:
         cells[0] = f"{cells[0]} ({record['sets']} sets, then {record['note']})"
     return cells
