@@ -11,7 +11,8 @@ PACKAGE = Path(timelike.__file__).parent
 
 FLOORS = [
     {"exceptions", "arrays"},
-    {"checks", "conversions", "designs", "files", "schedule", "showing"},
+    {"checks"},
+    {"conversions", "designs", "files", "schedule", "showing"},
     {"courses", "exporting", "search_points", "fingerprints", "stores"},
     {"kernels", "basis", "radial", "simulate", "reading", "datasets"},
     {"compiled"},

@@ -317,7 +317,7 @@ def test_places_are_looked_at_before_the_work(where, message):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"k": 0}, "k is 0: expected a whole number from 1 on"),
+        ({"k": 0}, "k is 0: expected a whole number, at least 1"),
         ({"k": 2.5}, "k is 2.5"),
         ({"k": True}, "k is True"),
         ({"max_k": 0}, "max_k is 0"),

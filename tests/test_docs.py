@@ -96,8 +96,11 @@ def test_other_output_than_shown_is_noticed(text, page, tmp_path):
 
 
 def test_output_as_shown_passes(page, tmp_path):
-    text = "```python\nprint(1.25)\n```\n\n```output\n1.2...\n```\n\n```console\n$ echo 1\n1\n$ echo 2\n2\n```\n"
+    text = (
+        "```python\nprint(1.25)\n```\n\n```output\n1.2...\n```\n\n```console\n$ echo 1 | tee ran\n1\n$ echo 2\n2\n```\n"
+    )
     docs.run(page(text), tmp_path / "run")
+    assert (tmp_path / "run" / "ran").read_text() == "1\n"
 
 
 def test_pages_do_not_take_each_others_figures(tmp_path, monkeypatch):

@@ -20,16 +20,24 @@ def test_a_file_appears_when_the_block_ends(tmp_path):
     assert listing(tmp_path) == ["table.csv"]
 
 
-def test_an_error_inside_leaves_the_old_file_and_no_litter(tmp_path):
+@pytest.mark.parametrize(
+    ("problem", "raised", "said"),
+    [
+        (ZeroDivisionError("mine"), ZeroDivisionError, "mine"),
+        (OSError(errno.ENOSPC, "No space left on device"), InputError, r"table\.csv: No space left on device\."),
+        (OSError("disk says no"), InputError, r"cannot write .*table\.csv: disk says no\."),
+    ],
+)
+def test_an_error_inside_leaves_the_old_file_and_no_litter(tmp_path, problem, raised, said):
     target = tmp_path / "table.csv"
     target.write_text("old")
 
     def half():
         with atomic_write(target) as file:
             file.write("half of the n")
-            raise ZeroDivisionError
+            raise problem
 
-    with pytest.raises(ZeroDivisionError):
+    with pytest.raises(raised, match=said):
         half()
     assert target.read_text() == "old"
     assert listing(tmp_path) == ["table.csv"]
@@ -104,23 +112,13 @@ def test_a_target_that_is_a_folder(tmp_path):
     assert listing(tmp_path) == ["folder"]
 
 
-def test_the_umask_of_the_process_is_left_alone(tmp_path, monkeypatch):
-    monkeypatch.setattr(os, "umask", lambda _: pytest.fail("another thread would see it"))
-    with atomic_write(tmp_path / "table.csv") as file:
-        file.write("x")
-
-
-@pytest.mark.parametrize("problem", [OSError(errno.ENOSPC, "No space left on device"), OSError("disk says no")])
-def test_what_the_disk_says_names_the_target(tmp_path, problem):
-    target = tmp_path / "table.csv"
-    target.write_text("old")
-
-    def full():
-        with atomic_write(target) as file:
-            file.write("half")
-            raise problem
-
-    with pytest.raises(InputError, match=r"cannot write .*table\.csv: (No space left on device|disk says no)\."):
-        full()
-    assert target.read_text() == "old"
-    assert listing(tmp_path) == ["table.csv"]
+def test_a_file_has_the_rights_that_the_process_gives_and_other_threads_see_no_change(tmp_path, monkeypatch):
+    before = os.umask(0o027)
+    try:
+        monkeypatch.setattr(os, "umask", lambda _: pytest.fail("another thread would see it"))
+        with atomic_write(tmp_path / "table.csv") as file:
+            file.write("x")
+    finally:
+        monkeypatch.undo()
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "table.csv").stat().st_mode) == 0o640

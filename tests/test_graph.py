@@ -76,7 +76,7 @@ def test_nearest_in_several_parts():
 
 @pytest.mark.parametrize("k", [0, 2.5, 2.0, True, "2", None])
 def test_neighbors_are_a_whole_number(k):
-    with pytest.raises(InputError, match=f"neighbors is {k!r}: expected a whole number from 1 on"):
+    with pytest.raises(InputError, match=f"neighbors is {k!r}: expected a whole number, at least 1"):
         neighbor_graph(distances(5), k)
 
 

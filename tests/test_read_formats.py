@@ -282,7 +282,8 @@ def test_formulas_that_were_never_computed_are_told(tmp_path):
     ],
 )
 def test_which_formulas_have_no_value(cell, told):
-    assert (files.UNCOMPUTED.search(cell.encode()) is not None) == told
+    found = files.UNCOMPUTED.search(cell.encode())
+    assert bool(found) is told
 
 
 def test_parquet(tmp_path):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,7 +52,7 @@ def _not_numbers(data: Any, what: str, names: Iterable[object] | None) -> str:
     if entries.ndim == 1 and any(np.ndim(entry) for entry in entries):
         return f"{what} have rows of different lengths. {_RAGGED_HINT}"
     for place in np.ndindex(entries.shape):
-        if not _is_number(entries[place]):
+        if not _is_readable(entries[place]):
             return f"{what}{_where(place, names)} are not numbers: {entries[place]!r}. {_hint(what)}"
     return f"{what} are not numbers. {_hint(what)}"
 
@@ -64,12 +65,31 @@ def _where(place: tuple[int, ...], names: Iterable[object] | None) -> str:
     return f" of course {name!r} (column {place[1]})"
 
 
-def _is_number(entry: Any) -> bool:
+def _is_readable(entry: Any) -> bool:
     try:
         float(entry)
     except (TypeError, ValueError):
         return False
     return True
+
+
+def is_number(value: Any) -> bool:
+    """Whether `value` is a finite number; a truth is none."""
+    real = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+    return real and bool(abs(value) <= sys.float_info.max)
+
+
+def is_whole(value: object) -> TypeGuard[int]:
+    """Whether `value` is a whole number; a truth is none."""
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+def whole(value: object, what: str, least: int = 1, most: int | None = None, of: str = "") -> None:
+    """Raise unless `value` is a whole number from `least` on, and up to `most`, the number `of` something."""
+    if is_whole(value) and least <= value and (most is None or value <= most):
+        return
+    expected = f", at least {least}" if most is None else f" from {least} to {most}, the number of {of}"
+    raise InputError(f"{what} is {value!r}: expected a whole number{expected}.")
 
 
 def instance(value: object, cls: type, what: str) -> None:

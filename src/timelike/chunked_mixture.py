@@ -193,8 +193,8 @@ def _check_places(out: str | PathLike[str] | None, scratch: str | PathLike[str] 
 def _check_settings(k: int | None, spread: float | None, max_k: int) -> None:
     """Raise before the chunks are read, as far as the number of courses plays no part."""
     check_settings((), None, spread, max_k)
-    if k is not None and (isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1):
-        raise InputError(f"k is {k!r}: expected a whole number from 1 on.")
+    if k is not None:
+        checks.whole(k, "k")
 
 
 # -- sweeps ------------------------------------------------------------------------------------------------------

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from timelike import checks
 from timelike.agglomeration import agglomerate
 from timelike.arrays import Bools, Floats, Ints
 from timelike.clusters import cut_tree
+from timelike.exceptions import InputError
 from timelike.information import evidence
 from timelike.variational import Clusters, Sample, State, explained, scores, soften, sweep_until_still
 
@@ -78,6 +81,12 @@ def _alive(r: Floats) -> Floats:
 def alive(n: Floats) -> Bools:
     """Which clusters have half a course or more; the largest always."""
     return (n >= 0.5) | (np.arange(len(n)) == n.argmax())
+
+
+def check_spread(spread: Any) -> None:
+    """Raise unless it is a spread, or None."""
+    if spread is not None and not (checks.is_number(spread) and spread >= 0):
+        raise InputError(f"spread is {spread!r}: expected a number, zero or more, or None to learn it.")
 
 
 def best_spread(data: Sample, r: Floats) -> float:

@@ -151,7 +151,7 @@ class _Shown:
 
 def _shown(clustering: Clustering, courses: TimeCourses | None, gp: GP | None, most: int) -> _Shown:
     checks.instance(clustering, Clustering, "clustering")
-    drawing.check_count(most, "most")
+    checks.whole(most, "most")
     if gp is not None:
         checks.instance(gp, GP, "gp")
     if courses is not None:

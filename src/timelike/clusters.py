@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from timelike import showing
+from timelike import checks, showing
 from timelike.arrays import Floats, Ints
 from timelike.checks import counted
 from timelike.cuts import cut
 from timelike.exceptions import DataWarning, InputError
-from timelike.graph import check_neighbors, nearest_graph, neighbor_graph
+from timelike.graph import nearest_graph, neighbor_graph
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -194,22 +194,17 @@ def _matrix(similarity_or_distance: Similarity | Distance, k: int) -> Floats:
             "timelike.similarity(courses, gp) or timelike.distance(courses, measure)."
         )
     D = similarity_or_distance.dissimilarity()
-    _check_k(k, len(D))
+    checks.whole(k, "k", 1, len(D), "courses")
     return D
-
-
-def _check_k(k: int, count: int) -> None:
-    if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or not 1 <= k <= count:
-        raise InputError(f"k is {k!r}: expected a whole number from 1 to {count}, the number of courses.")
 
 
 def _graph(source: Similarity | Distance | Neighbors, k: int, neighbors: int) -> csr_array:
     """The graph to cut, once it is clear that k clusters can be made of it."""
     if not hasattr(source, "indices"):
         D = _matrix(source, k)
-        check_neighbors(neighbors)
+        checks.whole(neighbors, "neighbors")
         return neighbor_graph(D, min(neighbors, len(D) - 1)) if len(D) > 1 else nearest_graph(np.empty((1, 0), np.intp))
-    _check_k(k, len(source.names))
+    checks.whole(k, "k", 1, len(source.names), "courses")
     return nearest_graph(nearest_of(cast("Neighbors", source), neighbors))
 
 
@@ -217,7 +212,7 @@ def nearest_of(found: Neighbors, neighbors: int) -> Ints:
     """Positions of the first so many neighbours of each course, (N, neighbors)."""
     if found.others is not None:
         raise InputError("these are neighbours among other courses: clusters need those of the courses themselves.")
-    check_neighbors(neighbors)
+    checks.whole(neighbors, "neighbors")
     count, known = found.indices.shape
     if neighbors > known != count - 1:
         raise InputError(

@@ -183,7 +183,7 @@ class TimeCourses:
             if name not in self._position:
                 raise InputError(f"there is no course {name!r}. {checks.nearest(name, self.names)}")
             return self._position[name]
-        if isinstance(name, bool) or not isinstance(name, (int, np.integer)):
+        if not checks.is_whole(name):
             raise InputError(f"{name!r} is neither the name nor the position of a course.")
         if not -len(self) <= name < len(self):
             raise InputError(f"there is no course {name}: positions go from 0 to {len(self) - 1}.")
@@ -280,7 +280,7 @@ class TimeCourses:
 
     def most_variable(self, n: int) -> TimeCourses:
         """The `n` courses whose values have the largest standard deviation, in their present order."""
-        if not isinstance(n, (int, np.integer)) or not 1 <= n <= len(self):
+        if not checks.is_whole(n) or not 1 <= n <= len(self):
             raise InputError(f"most_variable({n}): there are {len(self)} courses to choose from.")
         variable = np.argsort(-self.standard_deviations, kind="stable")[:n]
         return self.select(np.sort(variable))

@@ -142,7 +142,7 @@ class CurveClustering(Clustering):
         >>> [round(float(found.curve(k, [1.0]).mean[0]), 1) for k in range(3)]
         [0.7, 0.5, 0.3]
         """
-        if isinstance(cluster, bool) or not isinstance(cluster, (int, np.integer)) or cluster not in range(self.k):
+        if not checks.is_whole(cluster) or cluster not in range(self.k):
             raise InputError(f"there is no cluster {cluster!r}: they are numbered from 0 to {self.k - 1}.")
         asked = checks.as_points(checks.numbers(times, "times"))
         checks.finite_times(asked)
@@ -222,7 +222,7 @@ class CurveClustering(Clustering):
 
         ``path`` of the result says what each merge costs, in evidence, and against the present number for each course.
         """
-        if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or not 1 <= k < self.k:
+        if not checks.is_whole(k) or not 1 <= k < self.k:
             raise InputError(f"k is {k!r}: expected a whole number below {self.k}, the present number of clusters.")
         with one_thread_below():
             data = sample(self.courses, self.gp, information(self.courses, self.gp))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from timelike import checks
 from timelike.arrays import Floats
 from timelike.exceptions import InputError, MissingExtraError
 from timelike.files import atomic_path
@@ -56,8 +57,8 @@ def panels(count: int, columns: int = 2, *, width: float | None = None) -> list[
     >>> left.figure.get_size_inches()
     array([7. , 2.5])
     """
-    check_count(count, "count")
-    check_count(columns, "columns")
+    checks.whole(count, "count")
+    checks.whole(columns, "columns")
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
@@ -71,12 +72,6 @@ def panels(count: int, columns: int = 2, *, width: float | None = None) -> list[
         figure = Figure(figsize=(width, 2.5 / 3.5 * width / columns * rows), layout="constrained")
     FigureCanvasAgg(figure)
     return _subplots(figure, count, columns, small=width is not None)
-
-
-def check_count(value: object, what: str) -> None:
-    """Raise unless `value` is a whole number from 1 on."""
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
-        raise InputError(f"{what} is {value!r}: expected a whole number, at least 1.")
 
 
 def page(count: int, columns: int, *, size: tuple[float, float]) -> list[Axes]:

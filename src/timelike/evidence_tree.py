@@ -9,7 +9,7 @@ import numpy as np
 from timelike import checks
 from timelike.agglomeration import Merges, agglomerate
 from timelike.arrays import Floats, Ints
-from timelike.climbing import Fit, best_spread, one_hot
+from timelike.climbing import Fit, best_spread, check_spread, one_hot
 from timelike.clusters import cut_tree
 from timelike.courses import TimeCourses
 from timelike.curve_clusters import Choice, CurveClustering, Step, numbered_by_peak
@@ -83,12 +83,9 @@ def _check(courses: TimeCourses, k: int | None, spread: float | None) -> None:
             f"evidence linkage keeps a number for each of {len(courses):,} x {len(courses):,} pairs, and stops at "
             f"{MOST:,} courses. Use timelike.mixture, or link a sample and predict the rest."
         )
-    whole = isinstance(k, (int, np.integer)) and not isinstance(k, bool)
-    if k is not None and not (whole and 1 <= k <= len(courses)):
-        raise InputError(f"k is {k!r}: expected a whole number from 1 to {len(courses)}, the number of courses.")
-    number = isinstance(spread, (int, float, np.number))
-    if spread is not None and not (number and np.isfinite(spread) and spread >= 0):
-        raise InputError(f"spread is {spread!r}: expected a number, zero or more, or None to learn it.")
+    if k is not None:
+        checks.whole(k, "k", 1, len(courses), "courses")
+    check_spread(spread)
 
 
 def _learned(data: Sample, k: int | None) -> tuple[_Tree, float]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -71,11 +71,11 @@ def fit(courses: TimeCourses, kernel: str | Kernel = "se", mean: str | float = "
         return _finish(search, search.run(advance))
 
 
-def fixed_mean(mean: object) -> float | None:
+def fixed_mean(mean: Any) -> float | None:
     """The mean that a caller asked for as a number, None where it is to be fitted."""
     if isinstance(mean, str) and mean in ("constant", "zero"):
         return None if mean == "constant" else 0.0
-    if isinstance(mean, (int, float, np.number)) and np.isfinite(mean):
+    if checks.is_number(mean):
         return float(mean)
     raise InputError(f"mean is {mean!r}: expected 'constant', 'zero' or a number.")
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from timelike import checks
 from timelike.arrays import Floats, Ints
 from timelike.exceptions import InputError
 
@@ -42,16 +43,10 @@ def neighbor_graph(dissimilarity: Floats, neighbors: int = 7) -> csr_array:
            [0, 0, 0, 1, 0]])
     """
     count = len(dissimilarity)
-    check_neighbors(neighbors)
+    checks.whole(neighbors, "neighbors")
     if neighbors >= count:
         raise InputError(f"neighbors is {neighbors}: expected 1 to {count - 1}, with {count} courses.")
     return _undirected(np.concatenate([_edges(nearest(dissimilarity, neighbors)), tree(dissimilarity)], axis=1), count)
-
-
-def check_neighbors(neighbors: int) -> None:
-    """Raise unless it is a whole number from 1 on."""
-    if isinstance(neighbors, bool) or not isinstance(neighbors, (int, np.integer)) or neighbors < 1:
-        raise InputError(f"neighbors is {neighbors!r}: expected a whole number from 1 on.")
 
 
 def nearest_graph(indices: Ints) -> csr_array:

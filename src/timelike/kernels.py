@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from timelike import checks
 from timelike.arrays import Floats
 from timelike.exceptions import InputError
 
@@ -161,12 +162,9 @@ def _built(data: object, depth: int) -> Kernel:
 def _numbers(what: str, value: object) -> Any:
     """A number of a model file, or a list of them."""
     entries = value if isinstance(value, list) else [value]
-    try:
-        if all(isinstance(entry, (int, float)) and not isinstance(entry, bool) for entry in entries):
-            return _plain(value)
-    except OverflowError:
-        pass
-    raise InputError(f"{what} is {str(value)[:40]!r}: expected a number.")
+    if not all(checks.is_number(entry) for entry in entries):
+        raise InputError(f"{what} is {str(value)[:40]!r}: expected a finite number.")
+    return _plain(value)
 
 
 # -- where to search ---------------------------------------------------------------------------------------

@@ -345,7 +345,7 @@ def dendrogram(clustering: Clustering, ax: Axes | None = None, *, leaves: int = 
     '150 courses, cut into 3 clusters'
     """
     tree = _tree(clustering)
-    drawing.check_count(leaves, "leaves")
+    checks.whole(leaves, "leaves")
     count = len(clustering.names)
     shown = branches(tree, leaves)
     ax = drawing.axes_or_page(ax, (ONE_COLUMN if len(shown.tips) <= 20 else TWO_COLUMNS, 2.8))

@@ -10,7 +10,7 @@ import numpy as np
 
 from timelike import checks
 from timelike.arrays import Floats, Ints
-from timelike.climbing import Fit, climb, draw, fit_k, lifted, walk
+from timelike.climbing import Fit, check_spread, climb, draw, fit_k, lifted, walk
 from timelike.courses import TimeCourses
 from timelike.curve_clusters import Choice, CurveClustering, finished, steps, supported
 from timelike.exceptions import DataWarning, InputError
@@ -99,17 +99,10 @@ def mixture(
 
 def check_settings(courses: Sized, k: int | None, spread: float | None, max_k: int) -> None:
     """Raise where a setting of the mixture makes no sense for so many courses."""
-    for name, value in (("k", k), ("max_k", max_k)):
-        if value is None:
-            continue
-        whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-        top = len(courses) if name == "k" else np.inf
-        if not whole or not 1 <= value <= top:
-            limit = f"from 1 to {len(courses)}, the number of courses" if name == "k" else "from 1 on"
-            raise InputError(f"{name} is {value!r}: expected a whole number {limit}.")
-    number = isinstance(spread, (int, float, np.number))
-    if spread is not None and not (number and np.isfinite(spread) and spread >= 0):
-        raise InputError(f"spread is {spread!r}: expected a number, zero or more, or None to learn it.")
+    if k is not None:
+        checks.whole(k, "k", 1, len(courses), "courses")
+    checks.whole(max_k, "max_k")
+    check_spread(spread)
 
 
 # -- the number of clusters --------------------------------------------------------------------------------------

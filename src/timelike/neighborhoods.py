@@ -164,9 +164,7 @@ def _task(courses: TimeCourses, gp: GP, k: int, others: TimeCourses | None, thre
     most = len(courses) - 1 if others is None else len(others)
     if most == 0:
         raise InputError("there is only one course: it has no neighbours; give others=, or more courses.")
-    if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or not 1 <= k <= most:
-        items = "other courses" if others is None else "courses in others"
-        raise InputError(f"k is {k!r}: expected a whole number from 1 to {most}, the number of {items}.")
+    checks.whole(k, "k", 1, most, "other courses" if others is None else "courses in others")
     both = courses if others is None else courses.joined(others)
     return Task(both, gp, len(courses), 0 if others is None else len(courses), int(k), threads)
 

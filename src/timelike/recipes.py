@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from timelike import grouping
+from timelike import checks, grouping
+from timelike.climbing import check_spread
 from timelike.clusters import Clustering
 from timelike.courses import TimeCourses
 from timelike.exceptions import InputError
@@ -110,17 +111,12 @@ class Recipe:
 def _check_whole(name: str, value: Any, least: int) -> None:
     if value is None and name in ("most_variable", "k"):
         return
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-        raise InputError(f"{name} is {value!r}: expected a whole number, at least {least}.")
+    checks.whole(value, name, least)
 
 
 def _spread(value: Any) -> float | None:
-    if value is None:
-        return None
-    number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
-    if not number or not np.isfinite(value) or value < 0:
-        raise InputError(f"spread is {value!r}: expected a number, zero or more.")
-    return float(value)
+    check_spread(value)
+    return None if value is None else float(value)
 
 
 def _robust(value: Any) -> bool:

@@ -12,8 +12,7 @@ from threading import Lock
 from time import monotonic
 from typing import Any
 
-import numpy as np
-
+from timelike import checks
 from timelike.exceptions import InputError, MissingExtraError
 
 Tile = tuple[slice, slice]
@@ -34,8 +33,7 @@ def thread_count(threads: int | None) -> int:
     """The number of threads to use: as asked, or as many as this process may run on."""
     if threads is None:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if isinstance(threads, bool) or not isinstance(threads, (int, np.integer)) or threads < 1:
-        raise InputError(f"threads is {threads!r}: expected a whole number, at least 1.")
+    checks.whole(threads, "threads")
     return int(threads)
 
 

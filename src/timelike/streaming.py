@@ -61,8 +61,7 @@ class CourseFile:
 
     def __init__(self, path: str | PathLike[str], times: ArrayLike | None = None, *, rows: int = ROWS) -> None:
         self.path, self.rows = Path(path), rows
-        if isinstance(rows, bool) or not isinstance(rows, (int, np.integer)) or rows < 1:
-            raise InputError(f"rows is {rows!r}: expected a whole number, at least 1.")
+        checks.whole(rows, "rows")
         if not self.path.is_file():
             raise InputError(f"there is no file {self.path}.")
         self._format = _format(self.path)
@@ -85,8 +84,7 @@ class CourseFile:
 
     def sample(self, count: int, seed: int = 0) -> TimeCourses:
         """So many courses, drawn at random, or all of them where there are fewer: to fit a model to, for instance."""
-        if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 1:
-            raise InputError(f"count is {count!r}: expected a whole number, at least 1.")
+        checks.whole(count, "count")
         chosen = np.sort(np.random.default_rng(seed).permutation(self.count)[:count])
         names: list[str] = []
         values: list[Floats] = []

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from timelike import schedule
+from timelike import checks, schedule
 from timelike.arrays import Floats
 from timelike.exceptions import InputError
 from timelike.schedule import Tile
@@ -122,9 +122,9 @@ def similar_pairs(
     >>> bool((S[found.rows, found.cols] == found.scores).all()), int((S[np.triu_indices(150, 1)] > 7).sum())
     (True, 416)
     """
-    if not _is_number(above) or not np.isfinite(above):
+    if not checks.is_number(above):
         raise InputError(f"above is {above!r}: expected a finite number.")
-    if not _is_number(at_most) or not at_most >= 0:
+    if at_most != np.inf and not (checks.is_number(at_most) and at_most >= 0):
         raise InputError(f"at_most is {at_most!r}: expected a number, zero or more.")
     if client is not None:
         schedule.check_client(client)
@@ -133,10 +133,6 @@ def similar_pairs(
     order = np.lexsort((cols, rows))
     columns = None if others is None else others.names
     return SimilarPairs(rows[order], cols[order], scores[order], courses.names, columns, float(above))
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float, np.number)) and not isinstance(value, (bool, complex))
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from timelike import checks
 from timelike.arrays import Floats, Ints
 from timelike.conversions import as_distance, as_probability
 from timelike.estimators.base import CourseEstimator
@@ -226,9 +227,7 @@ class GPNeighbors(CourseTransformer):
     def _check(self) -> None:
         if self.mode not in MODES:
             raise InputError(f"there is no mode {self.mode!r}: choose from {', '.join(MODES)}.")
-        whole = isinstance(self.n_neighbors, (int, np.integer)) and not isinstance(self.n_neighbors, bool)
-        if not whole or self.n_neighbors < 1:
-            raise InputError(f"n_neighbors is {self.n_neighbors!r}: expected a whole number, at least 1.")
+        checks.whole(self.n_neighbors, "n_neighbors")
 
     def _edges(self, courses: TimeCourses) -> tuple[Ints, Floats]:
         """Positions and distances of the nearest training courses, each row sorted; an equal course is among them."""
