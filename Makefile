@@ -19,14 +19,14 @@ check: .venv/test  ## lint, format, types, dead code, docstrings, and the direct
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/vulture
-	$(BIN)/python -m pytest tests/test_architecture.py tests/test_docstrings.py
+	$(BIN)/python -m pytest tests/test_rooms.py tests/test_docstrings.py
 
 format: .venv/test  ## put the code into the house's format
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
 fuzz: .venv/test  ## a hundred times more random and damaged files for the readers, other ones in every run
-	TIMELIKE_FUZZ=100 $(BIN)/python -m pytest tests/test_odd_files.py tests/test_courses_stateful.py -k "random or damaged or stateful" -n auto
+	TIMELIKE_FUZZ=100 $(BIN)/python -m pytest tests/reading/test_odd_files.py tests/courses/test_courses_stateful.py -k "random or damaged or stateful" -n auto
 
 docs: .venv/docs  ## the documentation site, into docs/_build/html; runs the code of every page
 	rm -rf docs/_build

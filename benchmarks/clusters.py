@@ -19,12 +19,12 @@ import pandas as pd
 from racing import DATA, RESULTS, machine, table
 
 import timelike as tl
-from timelike.clusters import hierarchical, spectral
-from timelike.curve_clusters import CurveClustering
-from timelike.distances import distance
-from timelike.evaluate import nmi
-from timelike.evidence_tree import evidence_linkage
-from timelike.mixtures import mixture
+from timelike.clusters.clustering import hierarchical, spectral
+from timelike.clusters.curves.curve_clustering import CurveClustering
+from timelike.clusters.curves.evidence_linkage import evidence_linkage
+from timelike.clusters.curves.mixture import mixture
+from timelike.clusters.nmi import nmi
+from timelike.pairs.distance import distance
 
 ROWS = [("even", 0.08), ("even", 0.10), ("even", 0.12), ("uneven", 0.08), ("uneven", 0.10), ("asynchronous", 0.08)]
 

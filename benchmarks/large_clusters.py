@@ -18,18 +18,18 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from clusters import peak_gigabytes
 from racing import RESULTS, machine, table
 
 import timelike as tl
-from timelike.chunked_mixture import mixture_from_chunks
-from timelike.clusters import spectral
-from timelike.communities import leiden
-from timelike.evaluate import nmi
-from timelike.graph import nearest_graph
-from timelike.mixtures import mixture
-from timelike.neighborhoods import Neighbors, neighbors
-from timelike.streaming import CourseFile
+from clusters import peak_gigabytes
+from timelike.clusters.clustering import spectral
+from timelike.clusters.curves.mixture import mixture
+from timelike.clusters.curves.mixture_from_chunks import mixture_from_chunks
+from timelike.clusters.graph import nearest_graph
+from timelike.clusters.leiden import leiden
+from timelike.clusters.nmi import nmi
+from timelike.pairs.nearest.neighbors import Neighbors, neighbors
+from timelike.reading.course_file import CourseFile
 
 TIMES = np.linspace(0, 1, 10)
 GP = tl.GP.se(0.3, 1.0, 0.3)

@@ -17,7 +17,7 @@ import numpy as np
 from racing import RESULTS, machine, once, peak_gigabytes, table, write
 
 import timelike as tl
-from timelike.neighborhoods import Neighbors, neighbors
+from timelike.pairs.nearest.neighbors import Neighbors, neighbors
 
 K = 10
 GP = tl.GP.se(0.3, 1.0, 0.2)

@@ -15,8 +15,8 @@ from typing import TypeVar
 import numpy as np
 
 from timelike import ontology
-from timelike.enriching import enrichment
-from timelike.homogeneity import bhi
+from timelike.ontology.bhi import bhi
+from timelike.ontology.enrichment import enrichment
 
 Result = TypeVar("Result")
 DATA = Path(__file__).parents[2] / "shared" / "data"

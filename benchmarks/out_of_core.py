@@ -22,8 +22,8 @@ from racing import machine, once, peak_gigabytes, table, write
 from similarity import own, smooth
 
 import timelike as tl
-from timelike.thresholding import similar_pairs
-from timelike.tiling import job_of
+from timelike.pairs.job import job_of
+from timelike.pairs.similar_pairs import similar_pairs
 
 COUNT = 20_000
 RACE = 20_000

@@ -13,8 +13,9 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.optimize import minimize
 
 import timelike as tl
-from timelike import schedule
-from timelike.pairwise_fit import LENGTH_STARTS, similarity_pairwise_fit
+from timelike.base.blas import one_thread_below
+from timelike.base.threads import thread_count
+from timelike.pairs.own_fit.similarity_pairwise_fit import LENGTH_STARTS, similarity_pairwise_fit
 
 
 def negative(parameters, curves):
@@ -64,13 +65,13 @@ def main():
     S = similarity_pairwise_fit(courses)
     ours, ours_cpu = perf_counter() - begin, process_time() - begin_cpu
     begin, begin_cpu = perf_counter(), process_time()
-    with schedule.one_thread_below():  # matrices so small only lose by threads
+    with one_thread_below():  # matrices so small only lose by threads
         theirs = plain(courses, pairs)
     loop, loop_cpu = perf_counter() - begin, process_time() - begin_cpu
 
     fitted = len(left) + len(courses)
     gap = S.values[pairs[:, 0], pairs[:, 1]] - theirs
-    print(f"{courses}, {options.sampling}, {schedule.thread_count(None)} threads")
+    print(f"{courses}, {options.sampling}, {thread_count(None)} threads")
     for name, count, wall, cpu in (
         ("timelike", fitted, ours, ours_cpu),
         ("plain L-BFGS", len(pairs), loop, loop_cpu),

@@ -27,10 +27,10 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import numpy as np
-from clusters import blood_pressure, growth, interpolated, twenty, yeast
 from racing import RESULTS, machine, table
 
 import timelike as tl
+from clusters import blood_pressure, growth, interpolated, twenty, yeast
 
 HERE = Path(__file__).parent / "peers"
 COMPARISON = Path(__file__).parents[1] / "docs" / "comparison.md"

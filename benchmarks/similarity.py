@@ -12,8 +12,8 @@ import numpy as np
 from racing import DATA, machine, race, table, write
 
 import timelike as tl
-from timelike import engines
-from timelike.pairs import route
+from timelike.pairs import elimination
+from timelike.pairs.routes import route
 
 sys.path.insert(0, "tests")
 
@@ -91,7 +91,7 @@ def own_grids() -> str:
         worst = max(worst, abs(S.values[i, j] - exact) / max(1.0, abs(exact)))
     return (
         "## Every course its own times: N = 2000, 6 to 9 of 15 times\n\n"
-        f"Engine {engines.name()}, basis of {len(route(courses, gp).b)} functions; largest error against the dense "
+        f"Engine {elimination.name()}, basis of {len(route(courses, gp).b)} functions; largest error against the dense "
         f"formula on 300 pairs, relative to s or 1: {worst:.1e}\n\n"
         + table(["", "best, s", "ns a pair", "x timelike's time"], rows)
     )

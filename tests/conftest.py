@@ -55,7 +55,7 @@ def reference(shared_data):
 
 @pytest.fixture(scope="session")
 def matrix_of():
-    """All similarities by one route of `timelike.pairs`, in the order of the courses."""
+    """All similarities by one route of `timelike.pairs.routes`, in the order of the courses."""
 
     def matrix(way):
         order = way.order

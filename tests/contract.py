@@ -5,9 +5,10 @@ from unittest.mock import patch
 import numpy as np
 
 from extended import PERIODICITY
-from timelike import GP, TimeCourses, engines, similarity
-from timelike.information import information, noise_variances
-from timelike.pairs import DenseRoute, GridRoute, InformationRoute
+from timelike import GP, TimeCourses, similarity
+from timelike.gp.information import information, noise_variances
+from timelike.pairs import elimination
+from timelike.pairs.routes import DenseRoute, GridRoute, InformationRoute
 
 EPS = float(np.finfo(float).eps)
 BASIS = 1e-12
@@ -26,7 +27,7 @@ def matrix(way):
 
 def compiled(courses, gp):
     """By the compiled engine, where Numba is installed, however small the job."""
-    with patch.object(engines, "COMPILE_ABOVE", -1):
+    with patch.object(elimination, "COMPILE_ABOVE", -1):
         return matrix(InformationRoute.of(information(courses, gp)))
 
 

@@ -11,7 +11,7 @@ import pytest
 import timelike as tl
 from contract import ROUTES, bound, courses_of, gp_of
 from extended import KERNELS, Case, draw, evidence_of_all, random_case, truth
-from timelike.information import evidence, information
+from timelike.gp.information import evidence, information
 
 RATIOS = [1e-6, 1e-4, 1e-2, 1.0, 1e3]
 SCALES = [0.03, 0.5, 30.0]

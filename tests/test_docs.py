@@ -3,10 +3,12 @@
 import ast
 import importlib.util
 import re
+import sys
 import warnings
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -198,7 +200,7 @@ def _sentences():
     nodes = [node for tree in trees for node in ast.walk(tree)]
     plain = [node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]
     filled = [_template(node) for node in nodes if isinstance(node, ast.JoinedStr)]
-    return [*plain, *filled, *_fit_warnings(), _question_about_dates()]
+    return [*plain, *filled, *_fit_warnings(), _question_about_dates(), _missing_matplotlib()]
 
 
 def _template(node):
@@ -231,6 +233,12 @@ def _question_about_dates():
     return str(problem.value)
 
 
+def _missing_matplotlib():
+    with patch.dict(sys.modules, {"matplotlib.pyplot": None}), pytest.raises(tl.MissingExtraError) as problem:
+        tl.plot.courses(tl.simulate.profiles(seed=1)[0])
+    return str(problem.value)
+
+
 def _in_order(pieces, sentence):
     at = 0
     for piece in pieces:
@@ -257,7 +265,7 @@ def test_every_warning_is_among_the_quotes():
     quotes = "\n".join(_quotes())
     for path in (ROOT / "src" / "timelike").rglob("*.py"):
         for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(call, ast.Call) and ast.unparse(call.func) == "warnings.warn":
+            if isinstance(call, ast.Call) and ast.unparse(call.func) == "warn":
                 text = call.args[0]
                 words = _template(text) if isinstance(text, ast.JoinedStr) else ""
                 begins = next((piece.strip(" ,;:.") for piece in words.split("\0") if len(piece) > 9), "")

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import oracle
 import timelike as tl
 from timelike import GP, TimeCourses
-from timelike.information import evidence, information
+from timelike.gp.information import evidence, information
 
 TIMES = st.integers(-8, 24).map(lambda k: k / 4)  # quarters: sums and differences are exact, repeats are common
 VALUES = st.integers(-4096, 4096).map(lambda k: k / 1024)

@@ -1,4 +1,4 @@
-"""No output is ever half-written: whatever writes a file writes to a temporary name that `timelike.files` gave it."""
+"""No output is ever half-written: whatever writes a file writes to a temporary name that `base.files` gave it."""
 
 import ast
 from pathlib import Path
@@ -28,15 +28,15 @@ OPENERS = {
 """What opens a file for reading or writing -> where its mode stands, and the mode when there is none."""
 FILES = {"path_or_buf", "path", "fname", "file", "filename", "fileobj", "store", "dst"}
 """What a file is called where it is named."""
-OURS_THAT_SAVE = {"gp", "model_of", "keeping", "plot", "record", "run"}
+OURS_THAT_SAVE = {"gp", "model_of", "saved", "plot", "record", "run"}
 """``save`` of these goes through the guards, or this test finds what they call; every other ``save`` writes."""
 ALLOWED = {
-    "stores.py": "tiles of a matrix in a folder of its own, which takes the final name when all of them are there",
-    "journal.py": "lines added to a journal, each with a checksum: a line that was cut off does not count",
-    "on_disk.py": "empty files that show whether workers see a folder and may write there, removed at once",
-    "spooling.py": "values and names of a stream of courses, in a temporary folder that the caller removes",
+    "pairs/on_disk/stores.py": "tiles in a folder of its own, which takes the final name when all of them are there",
+    "pairs/on_disk/journal.py": "lines of a journal, each with a checksum: a line that was cut off does not count",
+    "pairs/on_disk/write.py": "empty files that show whether workers see a folder and may write there, removed at once",
+    "clusters/curves/scratch.py": "values and names of a stream of courses, in a temporary folder, removed after",
     "reproduce/repeats.py": "lines added to a journal: a line that was cut off is removed",
-    "ontology.py": "an example of a few lines in a temporary folder, read again and removed",
+    "ontology/terms.py": "an example of a few lines in a temporary folder, read again and removed",
 }
 """Module -> why what it writes may be there before it is whole."""
 
@@ -142,7 +142,7 @@ def unguarded(path):
 @pytest.mark.parametrize("path", modules(), ids=where)
 def test_files_are_written_under_a_temporary_name(path):
     wrong = [] if where(path) in ALLOWED else unguarded(path)
-    assert not wrong, f"not inside atomic_path or atomic_write of timelike.files: {', '.join(wrong)}"
+    assert not wrong, f"not inside atomic_path or atomic_write of timelike.base.files: {', '.join(wrong)}"
 
 
 def test_no_exception_is_kept_for_longer_than_needed():

@@ -12,8 +12,8 @@ from sklearn.gaussian_process.kernels import RBF, Matern
 import oracle
 import timelike as tl
 from timelike import GP, TimeCourses
-from timelike.information import information
-from timelike.pairs import DenseRoute, GridRoute, InformationRoute
+from timelike.gp.information import information
+from timelike.pairs.routes import DenseRoute, GridRoute, InformationRoute
 
 EPS = np.finfo(float).eps
 RATIOS = [1e-6, 1e-4, 1e-2, 1.0, 1e3]

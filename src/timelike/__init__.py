@@ -7,30 +7,30 @@
 """
 
 from timelike import annotated, datasets, ontology, plot, simulate
-from timelike.analyses import Analysis
-from timelike.analysing import analyse
-from timelike.chunked_mixture import ChunkedClustering, mixture_from_chunks
-from timelike.clusters import Clustering, hierarchical, spectral
-from timelike.communities import leiden
+from timelike.clusters.clustering import Clustering, hierarchical, spectral
+from timelike.clusters.curves.curve_clustering import CurveClustering
+from timelike.clusters.curves.evidence_linkage import evidence_linkage
+from timelike.clusters.curves.mixture import mixture
+from timelike.clusters.curves.mixture_from_chunks import ChunkedClustering, mixture_from_chunks
+from timelike.clusters.leiden import leiden
+from timelike.clusters.nmi import nmi
 from timelike.courses import TimeCourses
-from timelike.curve_clusters import CurveClustering
-from timelike.distances import Distance, distance
-from timelike.enriching import enrichment
-from timelike.evaluate import nmi
-from timelike.evidence_tree import evidence_linkage
 from timelike.exceptions import DataWarning, FitWarning, InputError, MissingExtraError
-from timelike.explanation import Explanation, explain
-from timelike.fitting import fit
 from timelike.gp import GP, Curve
-from timelike.homogeneity import Homogeneity, bhi
-from timelike.mixtures import mixture
-from timelike.neighborhoods import Neighbors, neighbors
-from timelike.pairwise_fit import similarity_pairwise_fit
+from timelike.gp.fit import fit
+from timelike.ontology.bhi import Homogeneity, bhi
+from timelike.ontology.enrichment import enrichment
+from timelike.pairs.distance import Distance, distance
+from timelike.pairs.explain import Explanation, explain
+from timelike.pairs.nearest.neighbors import Neighbors, neighbors
+from timelike.pairs.own_fit.similarity_pairwise_fit import similarity_pairwise_fit
+from timelike.pairs.similar_pairs import SimilarPairs, similar_pairs
+from timelike.pairs.similarity import Similarity, similarity
 from timelike.reading import read
+from timelike.reading.course_file import CourseFile
 from timelike.reporting import report
-from timelike.similarities import Similarity, similarity
-from timelike.streaming import CourseFile
-from timelike.thresholding import SimilarPairs, similar_pairs
+from timelike.runs.analyse import analyse
+from timelike.runs.analysis import Analysis
 
 __version__ = "0.1.0"
 __all__ = [

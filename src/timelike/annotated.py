@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from timelike import checks, kernels
-from timelike.arrays import Floats, Ints
-from timelike.clusters import Clustering
-from timelike.conversions import as_distance, as_probability
-from timelike.curve_clusters import CurveClustering
-from timelike.exceptions import InputError, MissingExtraError
-from timelike.gp import GP
+from timelike.base import checks
+from timelike.base.arrays import Floats, Ints
+from timelike.base.versions import installed
+from timelike.clusters.clustering import Clustering
+from timelike.clusters.curves.curve_clustering import CurveClustering
+from timelike.exceptions import InputError
+from timelike.gp import GP, kernels
+from timelike.pairs.scales import as_distance, as_probability
 
 if TYPE_CHECKING:
     import pandas as pd
     from anndata import AnnData
     from scipy.sparse import csr_matrix
 
-    from timelike.analyses import Analysis
-    from timelike.neighborhoods import Neighbors
+    from timelike.pairs.nearest.neighbors import Neighbors
+    from timelike.runs.analysis import Analysis
 
 AXES = ("var", "obs")
 NONE = "none"
@@ -75,8 +75,8 @@ def write(
         - ``varm["timelike_probabilities"]``: of every cluster and of "none", a column each;
         - ``varp["timelike_scores"]``: the similarity s to each of the nearest courses, sparse, not symmetric;
         - ``varp["timelike_connectivities"]``: the same graph made symmetric, weights between 0 and 1 (the probability
-          that one curve explains both, see :func:`timelike.conversions.as_probability`);
-        - ``varp["timelike_distances"]``: its distances, see :func:`timelike.conversions.as_distance`;
+          that one curve explains both, see :func:`timelike.pairs.scales.as_probability`);
+        - ``varp["timelike_distances"]``: its distances, see :func:`timelike.pairs.scales.as_distance`;
         - ``uns["timelike"]``: settings, model, evidence, versions and what to cite. With ``axis="obs"`` and
           neighbours, scanpy takes the graph by ``neighbors_key="timelike"``.
 
@@ -106,11 +106,7 @@ def write(
 
 
 def _check(adata: Any, axis: str) -> None:
-    try:
-        from anndata import AnnData
-    except ImportError:
-        raise MissingExtraError("results in AnnData need anndata: pip install 'timelike[bio]'.") from None
-    if not isinstance(adata, AnnData):
+    if not isinstance(adata, checks.optional("anndata", "bio", "results in AnnData need anndata").AnnData):
         raise InputError(f"adata must be an AnnData object, not {type(adata).__name__}.")
     if axis not in AXES:
         raise InputError(f"there is no axis {axis!r}: choose 'var' if courses are genes, 'obs' if observations.")
@@ -223,7 +219,7 @@ def record(clustering: Clustering, gp: GP | None) -> dict[str, Any]:
     entries: dict[str, Any] = {
         "method": clustering.method,
         "n_clusters": int(clustering.k),
-        "versions": {name: version(name) for name in ("timelike", "numpy", "scipy", "scikit-learn", "anndata")},
+        "versions": installed("timelike", "numpy", "scipy", "scikit-learn", "anndata"),
         "citation": CITATION,
     }
     if isinstance(clustering, CurveClustering):

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from timelike.base.files import atomic_write
 from timelike.courses import TimeCourses
 from timelike.exceptions import InputError
-from timelike.files import atomic_write
 
 AUTHORS = (
     "https://raw.githubusercontent.com/barahona-research-group/BayesFactorSimilarity/"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from timelike.arrays import Bools, Floats, Ints
+from timelike.base.arrays import Bools, Floats, Ints
 from timelike.courses import TimeCourses
 from timelike.exceptions import InputError
 

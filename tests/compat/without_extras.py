@@ -18,10 +18,26 @@ EXTRAS = (
     *("faiss", "igraph", "h5py", "playwright"),
 )
 NUMERICAL = {
-    f"tests/test_{name}.py"
-    for name in (
-        *("basis", "contract", "courses", "evidence_tree", "explanation", "files", "fitting", "gp", "information"),
-        *("kernels", "laws", "likelihood", "mixtures", "pairs", "pairwise_fit", "precision", "similarity", "simulate"),
+    f"tests/{place}.py"
+    for place in (
+        *(
+            "test_contract",
+            "test_laws",
+            "test_precision",
+            "test_simulate",
+            "base/test_files",
+            "courses/test_time_courses",
+        ),
+        *(
+            "gp/test_basis",
+            "gp/test_fit",
+            "gp/test_information",
+            "gp/test_kernels",
+            "gp/test_likelihood",
+            "gp/test_model",
+        ),
+        *("pairs/test_explain", "pairs/test_routes", "pairs/test_similarity", "pairs/test_similarity_pairwise_fit"),
+        *("clusters/test_evidence_linkage", "clusters/test_mixture"),
     )
 }
 MISSING = [name for name in EXTRAS if find_spec(name) is None]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from timelike.cli import cluster_verbs, own_verbs, pair_verbs
-from timelike.cli.telling import Verbs
+from timelike.cli import about_verbs, cluster_verbs, pair_verbs
+from timelike.cli.output import Verbs
 from timelike.reproduce.command import reproduce
 
 EPILOG = "Exit codes: 0 done, 1 something unexpected, 2 a mistake in the input or the options (one line says which)."
@@ -29,9 +29,9 @@ for verb in (
     pair_verbs.similarity,
     pair_verbs.neighbors,
     pair_verbs.explain,
-    own_verbs.demo,
-    own_verbs.info,
-    own_verbs.completion,
+    about_verbs.demo,
+    about_verbs.info,
+    about_verbs.completion,
     reproduce,
 ):
     main.add_command(verb)

@@ -20,13 +20,13 @@ from timelike.cli.options import (
     split_reading,
     understood,
 )
-from timelike.cli.telling import quiet_option, say
+from timelike.cli.output import quiet_option, say
 from timelike.exceptions import InputError
 
 if TYPE_CHECKING:
-    from timelike.analyses import Analysis
     from timelike.ontology import Ontology
-    from timelike.records import Record
+    from timelike.runs.analysis import Analysis
+    from timelike.runs.record import Record
 
 
 METHODS = "mixture, evidence, spectral, sparse-spectral, leiden, average, complete."
@@ -72,7 +72,7 @@ def cluster(
     The number of clusters is chosen unless -k gives it. FILE is a table of courses, or the name of a data set that
     timelike fetches (reprogramming).
     """
-    from timelike.analysing import analyse
+    from timelike.runs.analyse import analyse
 
     one_kernel(model, options["kernel"])
     reading, choices = split_reading({name: value for name, value in options.items() if value is not None})
@@ -106,7 +106,7 @@ def _tell(analysis: Analysis) -> None:
 @force_option("what is in the folder")
 def repeat(record: Path, file: Path | None, samples: Path | None, out: Path, force: bool) -> None:
     """Do a run again from its RECORD (run.json), and say whether the result is the same to the bit."""
-    from timelike.repeating import differences, repeat_run
+    from timelike.runs.repeat import differences, repeat_run
 
     analysis = repeat_run(record, out, file=file, samples=samples, overwrite=force, say=say)
     changed = differences(record, analysis)
@@ -122,8 +122,8 @@ def repeat(record: Path, file: Path | None, samples: Path | None, out: Path, for
 @force_option("the page")
 def report(folder: Path, out: Path | None, force: bool) -> None:
     """Write the report of a FOLDER that 'timelike cluster' made, once more."""
-    from timelike.analyses import Analysis
-    from timelike.writing import page
+    from timelike.runs.analysis import Analysis
+    from timelike.runs.folder import page
 
     analysis = Analysis.load(folder)
     target = out or folder / "report.html"
@@ -143,8 +143,8 @@ def predict(folder: Path, file: Path, out: Path, force: bool, **reading: Any) ->
     Nothing is fitted again. New courses are scaled as the clustered ones were; their times may be others. FILE is read
     as the clustered one was, unless options say how; --dates, --decimal, --duplicates and --sheet are never kept.
     """
-    from timelike.analyses import Analysis
-    from timelike.exporting import write_table
+    from timelike.base.tables import write_table
+    from timelike.runs.analysis import Analysis
 
     may_write(out, force)
     analysis = Analysis.load(folder)
@@ -160,8 +160,8 @@ def predict(folder: Path, file: Path, out: Path, force: bool, **reading: Any) ->
 
 def _as_before(told: Record, folder: Path) -> dict[str, Any]:
     """How the clustered file was read, as far as another file can be read so too, said aloud."""
-    from timelike.analyses import RECORD
-    from timelike.repeating import reading_of
+    from timelike.runs.analysis import RECORD
+    from timelike.runs.repeat import reading_of
 
     kept = {name: value for name, value in reading_of(told, folder / RECORD).items() if name not in OF_ONE_FILE}
     if kept:
@@ -206,7 +206,7 @@ def bhi(
     **how: Any,
 ) -> None:
     """Biological homogeneity of the clusters in FILE, a table with columns name and cluster (-1: in none)."""
-    from timelike.annotating import run
+    from timelike.cli.bhi_lines import run
     from timelike.ontology import read
 
     if enrichment is not None:

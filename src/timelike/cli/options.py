@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from timelike.cli.telling import Verb, quiet_option, say
+from timelike.cli.output import Verb, quiet_option, say
 from timelike.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ def split_reading(options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, An
 
 def courses_of(file: Path, **options: Any) -> TimeCourses:
     """The courses of a file, chosen and scaled as asked, with a word about what was understood."""
-    from timelike.recipes import Recipe
+    from timelike.runs.recipe import Recipe
 
     reading, choices = split_reading(options)
     return Recipe.of(choices).prepared(understood(file, reading).courses)
@@ -128,7 +128,7 @@ def understood(file: Path, reading: dict[str, Any]) -> Understood:
 
 def model_of(courses: TimeCourses, model: Path | None, kernel: str | None) -> GP:
     """The model in a file, or one fitted to the courses."""
-    from timelike.analysing import modelled
+    from timelike.runs.analyse import modelled
 
     one_kernel(model, kernel)
     return modelled(courses, model, kernel or "se", say)

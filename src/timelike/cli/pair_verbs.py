@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from timelike.base import checks
+from timelike.base.tables import write_table
 from timelike.cli.options import (
     FILE,
     KERNELS,
@@ -24,15 +26,14 @@ from timelike.cli.options import (
     threads_option,
     understood,
 )
-from timelike.cli.telling import say
-from timelike.exceptions import InputError, MissingExtraError
-from timelike.exporting import write_table
-from timelike.recipes import Recipe
+from timelike.cli.output import say
+from timelike.exceptions import InputError
+from timelike.runs.recipe import Recipe
 
 if TYPE_CHECKING:
     from timelike.courses import TimeCourses
-    from timelike.explanation import Explanation
     from timelike.gp import GP
+    from timelike.pairs.explain import Explanation
 
 ANY = click.Path(path_type=Path)
 ON_DISK = (".npy", ".zarr")
@@ -70,7 +71,7 @@ def similarity(
     A .npy or .zarr file is written tile by tile and may be larger than memory; a run that was stopped, for
     whatever reason, goes on with --resume.
     """
-    from timelike.similarities import similarity as all_pairs
+    from timelike.pairs.similarity import similarity as all_pairs
 
     resume, threads = (options.pop(name) for name in ("resume", "threads"))
     one_of(out, MATRICES)
@@ -101,12 +102,9 @@ def _client(address: str | None) -> Iterator[Any]:
     if address is None:
         yield None
         return
+    distributed = checks.optional("distributed", "dask", "--dask needs Dask")
     try:
-        from distributed import Client
-    except ImportError:
-        raise MissingExtraError("--dask needs Dask: pip install 'timelike[dask]'.") from None
-    try:
-        client: Any = Client(address, timeout=10)
+        client = distributed.Client(address, timeout=10)
     except (OSError, ValueError) as problem:
         raise InputError(f"there is no Dask scheduler at {address}: {problem}.") from None
     with client:
@@ -126,7 +124,7 @@ def neighbors(
     out: Path, force: bool, k: int, to: Path | None, model: Path | None, kernel: str | None, file: Path, **options: Any
 ) -> None:
     """Find the K courses of FILE that are most like each course, without computing all pairs."""
-    from timelike.neighborhoods import neighbors as nearest
+    from timelike.pairs.nearest.neighbors import neighbors as nearest
 
     may_write(out, force)
     one_of(out, (".csv", ".tsv"))
@@ -167,7 +165,7 @@ def explain(
     **reading: Any,
 ) -> None:
     """Say where along time the similarity of FIRST and SECOND in FILE comes from."""
-    from timelike.explanation import explain as explain_pair
+    from timelike.pairs.explain import explain as explain_pair
 
     if figure is not None:
         one_of(figure, (".png", ".svg", ".pdf"))

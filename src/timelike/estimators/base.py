@@ -8,12 +8,12 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import validation
 
-from timelike import checks
-from timelike.arrays import Floats
+from timelike.base import checks
+from timelike.base.arrays import Floats
 from timelike.courses import TimeCourses
 from timelike.exceptions import InputError
-from timelike.fitting import fit
 from timelike.gp import GP
+from timelike.gp.fit import fit
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

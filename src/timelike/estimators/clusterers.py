@@ -10,13 +10,13 @@ import numpy as np
 from sklearn.base import ClusterMixin
 from sklearn.utils import check_random_state
 
-from timelike.arrays import Floats, Ints
-from timelike.clusters import Clustering
-from timelike.curve_clusters import CurveClustering
+from timelike.base.arrays import Floats, Ints
+from timelike.clusters.clustering import Clustering
+from timelike.clusters.curves.curve_clustering import CurveClustering
+from timelike.clusters.curves.evidence_linkage import evidence_linkage
+from timelike.clusters.curves.held_out import log_densities
+from timelike.clusters.curves.mixture import MAX_K, mixture
 from timelike.estimators.base import CourseEstimator
-from timelike.estimators.held_out import log_densities
-from timelike.evidence_tree import evidence_linkage
-from timelike.mixtures import MAX_K, mixture
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

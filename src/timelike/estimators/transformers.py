@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from timelike import checks
-from timelike.arrays import Floats, Ints
-from timelike.conversions import as_distance, as_probability
+from timelike.base import checks
+from timelike.base.arrays import Floats, Ints
 from timelike.estimators.base import CourseEstimator
-from timelike.estimators.twins import twin_groups
+from timelike.estimators.equal_courses import twin_groups
 from timelike.exceptions import InputError
-from timelike.neighborhoods import neighbors
-from timelike.similarities import similarity
+from timelike.pairs.nearest.neighbors import neighbors
+from timelike.pairs.scales import as_distance, as_probability
+from timelike.pairs.similarity import similarity
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -84,9 +84,9 @@ class GPSimilarity(CourseTransformer):
     gp : GP or None
         A model to use as it is, in which case `kernel` and `mean` are not looked at. None: fitted to X.
     output : {"similarity", "distance", "probability"}
-        ``"distance"``: see :func:`timelike.conversions.as_distance`; a course that equals a training course in every
+        ``"distance"``: see :func:`timelike.pairs.scales.as_distance`; a course that equals a training course in every
         value has distance 0 from it. ``"probability"``: that one curve explains both, see
-        :func:`timelike.conversions.as_probability`.
+        :func:`timelike.pairs.scales.as_probability`.
 
     Attributes
     ----------
@@ -169,7 +169,7 @@ class GPNeighbors(CourseTransformer):
         A model to use as it is, in which case `kernel` and `mean` are not looked at. None: fitted to X.
     mode : {"distance", "connectivity"}
         ``"distance"``: edges have the distance ``1 / (1 + s)`` where the similarity s is above zero and ``1 - s``
-        below (:func:`timelike.conversions.as_distance`): 1 is where one curve and two curves explain a pair equally
+        below (:func:`timelike.pairs.scales.as_distance`): 1 is where one curve and two curves explain a pair equally
         well. A course that equals a training course in every value has distance 0 from it. ``"connectivity"``: ones.
 
     Attributes

@@ -6,7 +6,7 @@ layouts), ``understanding``.
 """
 
 from timelike.reading.files import read_table
-from timelike.reading.settings import Understood
-from timelike.reading.understanding import read, understand
+from timelike.reading.options import Understood
+from timelike.reading.read import read, understand
 
 __all__ = ["Understood", "read", "read_table", "understand"]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from timelike.arrays import Floats
+from timelike.base.arrays import Floats
 from timelike.exceptions import InputError
 
 MISSING = frozenset({"", "na", "n/a", "#n/a", "#na", "<na>", "nan", "null", "none", "-", "."})

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from timelike.arrays import Floats, Ints
+from timelike.base.arrays import Floats, Ints
 from timelike.exceptions import InputError
 from timelike.reading.cells import is_missing
 

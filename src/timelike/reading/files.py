@@ -13,8 +13,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from timelike.checks import counted
-from timelike.exceptions import InputError, MissingExtraError
+from timelike.base import checks
+from timelike.base.checks import counted
+from timelike.exceptions import InputError
 from timelike.reading.tables import Table, frame_table, sheet_table, text_table
 
 if TYPE_CHECKING:
@@ -160,10 +161,7 @@ def _decoded(data: bytes, encoding: str) -> str:
 def _parquet(path: Path) -> pd.DataFrame:
     import pandas as pd
 
-    try:
-        import pyarrow as arrow
-    except ImportError:
-        raise MissingExtraError("Parquet files need pyarrow: pip install 'timelike[files]'.") from None
+    arrow = checks.optional("pyarrow", "files", "Parquet files need pyarrow")
     try:
         return pd.read_parquet(path, engine="pyarrow")
     except (arrow.ArrowException, OSError, ValueError) as problem:
@@ -171,10 +169,7 @@ def _parquet(path: Path) -> pd.DataFrame:
 
 
 def _excel(data: bytes, sheet: str | int | None, decimal: str | None) -> Table:
-    try:
-        import openpyxl
-    except ImportError:
-        raise MissingExtraError("Excel files need openpyxl: pip install 'timelike[files]'.") from None
+    openpyxl = checks.optional("openpyxl", "files", "Excel files need openpyxl")
     try:
         book = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True)
         rows = [list(row) for row in _sheet(book, sheet).iter_rows(values_only=True)]

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from timelike.arrays import Floats
-from timelike.checks import counted
+from timelike.base.arrays import Floats
+from timelike.base.checks import counted
 from timelike.exceptions import InputError
 from timelike.reading import cells
 from timelike.reading.cells import Cells

@@ -8,13 +8,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from timelike.arrays import Floats, Ints
-from timelike.checks import counted
+from timelike.base.arrays import Floats, Ints
+from timelike.base.checks import counted
 from timelike.courses import TimeCourses
 from timelike.exceptions import InputError
 from timelike.reading import dates
-from timelike.reading.headers import some, unit_in
-from timelike.reading.settings import (
+from timelike.reading.options import (
     CONDITION_WORDS,
     COURSE_WORDS,
     VALUE_WORDS,
@@ -28,6 +27,7 @@ from timelike.reading.settings import (
     only_column,
 )
 from timelike.reading.tables import Table, Taken
+from timelike.reading.time_headers import some, unit_in
 
 
 @dataclass(frozen=True)

@@ -9,15 +9,14 @@ from pathlib import Path
 
 import numpy as np
 
-from timelike.arrays import Floats
-from timelike.checks import counted
+from timelike.base.arrays import Floats
+from timelike.base.checks import counted
 from timelike.courses import TimeCourses
 from timelike.exceptions import InputError
-from timelike.reading import dates, headers
+from timelike.reading import dates, time_headers
 from timelike.reading.cells import NUMBER, all_numbers, is_missing
 from timelike.reading.files import naming, open_table, require_file
-from timelike.reading.headers import TimeColumns, some
-from timelike.reading.settings import (
+from timelike.reading.options import (
     COURSE_WORDS,
     Settings,
     Understood,
@@ -26,8 +25,9 @@ from timelike.reading.settings import (
     is_called,
     is_time,
 )
-from timelike.reading.sheets import sheet_columns
+from timelike.reading.sample_sheets import sheet_columns
 from timelike.reading.tables import Table, frame_table
+from timelike.reading.time_headers import TimeColumns, some
 
 _MONTH = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
 _MANGLED = re.compile(rf"\d{{1,2}}-({_MONTH})|({_MONTH})-\d{{1,2}}|\d{{4}}-\d\d-\d\d", re.IGNORECASE)
@@ -89,16 +89,17 @@ def find_columns(header: Sequence[str], settings: Settings, is_numeric: Callable
     if len(dated) > 1:
         return _dated(header, dated, settings)
     settings.refuse("dates", because="the times are no dates")
-    found = (
-        headers.time_columns(header) if settings.header is None else headers.matching_columns(header, settings.header)
-    )
+    if settings.header is None:
+        found = time_headers.time_columns(header)
+    else:
+        found = time_headers.matching_columns(header, settings.header)
     if settings.times is not None:
         if not found.positions:
             found = _without_numbers(header, is_numeric)
-        return headers.with_times(found, settings.times)
-    headers.refuse_thousands([header[k] for k in found.positions], settings.decimal)
+        return time_headers.with_times(found, settings.times)
+    time_headers.refuse_thousands([header[k] for k in found.positions], settings.decimal)
     if settings.header is None and found.positions:
-        headers.refuse_numbered_things([header[k] for k in found.positions])
+        time_headers.refuse_numbered_things([header[k] for k in found.positions])
     return found
 
 
@@ -194,7 +195,7 @@ def _headless(header: Sequence[str], columns: TimeColumns) -> list[str]:
 def is_tall(table: Table) -> bool:
     """Whether the table has times down its first column and a course in each other; raises if it can be both."""
     first = [row[0] for row in table.first_rows if not is_missing(row[0])]
-    timed = is_time(table.header[0]) and all(not np.isnan(headers.time_of(cell)[0]) for cell in first)
+    timed = is_time(table.header[0]) and all(not np.isnan(time_headers.time_of(cell)[0]) for cell in first)
     others = range(1, len(table.header))
     if not timed or not all(table.looks_numeric(k) for k in others):
         return False
@@ -211,7 +212,7 @@ def read_columns(table: Table, settings: Settings) -> Understood:
     """Courses from a table with a course a column: the first column tells the times."""
     settings.refuse("course", "value", "error", because="each column is a course")
     _refuse_time(settings)
-    unused = [k for k in range(1, len(table.header)) if is_called(table.header[k], headers.REPLICATE_WORDS)]
+    unused = [k for k in range(1, len(table.header)) if is_called(table.header[k], time_headers.REPLICATE_WORDS)]
     positions = [k for k in range(1, len(table.header)) if k not in unused]
     first = table.texts([0])[0]
     if all_numbers(first) and settings.samples is None and settings.header is None:
@@ -231,8 +232,8 @@ def _times_down(table: Table, times: Floats, settings: Settings) -> TimeColumns:
     if np.isnan(times).any():
         row = int(np.argmax(np.isnan(times)))
         raise InputError(f"{table.place(row)}: the time (column {table.header[0]!r}) is missing.")
-    found = TimeColumns(tuple(range(len(times))), times, unit=headers.unit_in(table.header[0]))
-    return found if settings.times is None else headers.with_times(found, settings.times)
+    found = TimeColumns(tuple(range(len(times))), times, unit=time_headers.unit_in(table.header[0]))
+    return found if settings.times is None else time_headers.with_times(found, settings.times)
 
 
 # -- from a matrix to courses ----------------------------------------------------------------------------------

@@ -1,5 +1,5 @@
 """The report: one HTML file with everything about an analysis, which works offline and is safe to send on."""
 
-from timelike.reporting.page import report
+from timelike.reporting.report import report
 
 __all__ = ["report"]

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from timelike import checks
-from timelike.arrays import Bools, Floats, Ints
-from timelike.clusters import Clustering
+from timelike.base import checks
+from timelike.base.arrays import Bools, Floats, Ints
+from timelike.clusters.clustering import Clustering
+from timelike.clusters.curves.curve_clustering import CurveClustering, curves
 from timelike.courses import TimeCourses
-from timelike.curve_clusters import CurveClustering, curves
 from timelike.exceptions import InputError
 from timelike.gp import GP, Curve
-from timelike.neighborhoods import Neighbors
+from timelike.pairs.nearest.neighbors import Neighbors
 
 if TYPE_CHECKING:
     import pandas as pd

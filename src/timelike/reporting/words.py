@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from timelike import kernels
-from timelike.checks import counted
-from timelike.clusters import Clustering
+from timelike.base.checks import counted
+from timelike.clusters.clustering import Clustering
 from timelike.courses import TimeCourses
-from timelike.gp import GP
-from timelike.reporting.features import distinct_times
+from timelike.gp import GP, kernels
+from timelike.reporting.page_basis import distinct_times
 from timelike.reporting.subject import STICKS_OUT, Naming, Subject
 
 CHANCE = 1 / 16_000

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import click
 
+from timelike.base.files import atomic_write
+from timelike.base.threads import thread_count
 from timelike.exceptions import InputError, MissingExtraError
-from timelike.files import atomic_write
 from timelike.reproduce.settings import PAPER_REPEATS, Run
-from timelike.schedule import thread_count
 
 EXPERIMENTS = {
     "euclidean-limit": "euclidean_limit.euclidean_limit",

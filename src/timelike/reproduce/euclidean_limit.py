@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from timelike import simulate
-from timelike.distances import distance
 from timelike.gp import GP
+from timelike.pairs.distance import distance
+from timelike.pairs.similarity import similarity
 from timelike.reproduce import figures, report
-from timelike.similarities import similarity
 
 if TYPE_CHECKING:
     import pandas as pd

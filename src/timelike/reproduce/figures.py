@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from timelike import plot, simulate
-from timelike.files import atomic_path
-from timelike.fitting import fit
+from timelike.base.files import atomic_path
+from timelike.gp.fit import fit
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-    from timelike.arrays import Floats
+    from timelike.base.arrays import Floats
     from timelike.courses import TimeCourses
     from timelike.gp import GP
 

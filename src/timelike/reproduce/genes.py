@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from timelike import datasets
-from timelike.distances import distance
-from timelike.fitting import fit
 from timelike.gp import GP
+from timelike.gp.fit import fit
+from timelike.pairs.distance import distance
+from timelike.pairs.similarity import similarity
 from timelike.reproduce import figures, report
-from timelike.similarities import similarity
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,9 +10,9 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+from timelike.base.blas import one_thread_below
+from timelike.base.files import atomic_write
 from timelike.exceptions import InputError
-from timelike.files import atomic_write
-from timelike.schedule import one_thread_below
 
 Job = list[Any]
 """What a task needs, as JSON can hold it; it is also the name under which the result is kept."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from timelike.files import atomic_write
+from timelike.base.files import atomic_write
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from timelike.files import atomic_path
+from timelike.base.files import atomic_path
+from timelike.base.versions import version
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from timelike import simulate
-from timelike.clusters import hierarchical, spectral
-from timelike.distances import distance
-from timelike.evaluate import nmi, rank_sum
-from timelike.fitting import fit
+from timelike.clusters.clustering import hierarchical, spectral
+from timelike.clusters.nmi import nmi, rank_sum
+from timelike.gp.fit import fit
+from timelike.pairs.distance import distance
+from timelike.pairs.similarity import similarity
 from timelike.reproduce import figures, repeats, report
-from timelike.similarities import similarity
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from timelike.clusters import Clustering
+    from timelike.clusters.clustering import Clustering
     from timelike.courses import TimeCourses
-    from timelike.distances import Distance
+    from timelike.pairs.distance import Distance
+    from timelike.pairs.similarity import Similarity
     from timelike.reproduce.settings import Run
-    from timelike.similarities import Similarity
 
 GROUPS = 3
 MEASURES = {

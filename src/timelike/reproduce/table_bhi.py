@@ -10,24 +10,24 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from timelike import datasets, ontology
-from timelike.arrays import Floats, Ints
-from timelike.clusters import hierarchical, spectral
-from timelike.distances import distance
+from timelike.base.arrays import Floats, Ints
+from timelike.clusters.clustering import hierarchical, spectral
+from timelike.clusters.curves.mixture import mixture
 from timelike.exceptions import DataWarning
-from timelike.fitting import fit
-from timelike.homogeneity import bhi
-from timelike.mixtures import mixture
+from timelike.gp.fit import fit
+from timelike.ontology.bhi import bhi
+from timelike.pairs.distance import distance
+from timelike.pairs.similarity import similarity
 from timelike.reproduce import repeats, report
 from timelike.reproduce.genes import STUCK
-from timelike.similarities import similarity
 
 if TYPE_CHECKING:
-    from timelike.clusters import Clustering
+    from timelike.clusters.clustering import Clustering
     from timelike.courses import TimeCourses
-    from timelike.distances import Distance
     from timelike.gp import GP
+    from timelike.pairs.distance import Distance
+    from timelike.pairs.similarity import Similarity
     from timelike.reproduce.settings import Run
-    from timelike.similarities import Similarity
 
 KS = (9, 11, 13, 15, 16)
 NEIGHBORS = 10

@@ -1,0 +1,1 @@
+"""What every room stands on: checks with words, whole-or-absent files, tables, tiles, threads and clusters."""

@@ -1,0 +1,63 @@
+"""Tables for spreadsheets: whole or absent, and without cells that a spreadsheet would run as formulas."""
+
+from __future__ import annotations
+
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from timelike.base.files import atomic_path
+from timelike.exceptions import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FORMULA = ("=", "+", "-", "@", "\t")
+"""What a cell must not begin with: a spreadsheet takes it for a formula."""
+SEPARATORS = {".csv": ",", ".tsv": "\t"}
+
+
+def write_table(frame: pd.DataFrame, path: str | PathLike[str], *, index: bool = False) -> None:
+    """Write a table as CSV or TSV, by the ending of the path, with text that looks like a formula made harmless.
+
+    Examples
+    --------
+    >>> import tempfile, pandas as pd
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_table(pd.DataFrame({"name": ["=1+1", "Fbln5"], "s": [-2.5, 3]}), f"{folder}/t.csv")
+    ...     print(Path(f"{folder}/t.csv").read_text().strip())
+    name,s
+    '=1+1,-2.5
+    Fbln5,3.0
+    """
+    ending = Path(path).suffix
+    if ending not in SEPARATORS:
+        raise InputError(f"{path}: expected a name that ends in {' or '.join(SEPARATORS)}.")
+    with atomic_path(path) as temporary:
+        harmless(frame).to_csv(temporary, index=index, sep=SEPARATORS[ending], lineterminator="\n")
+
+
+def harmless(frame: pd.DataFrame) -> pd.DataFrame:
+    """The table with an apostrophe before every text that a spreadsheet would take for a formula."""
+    texts = {name: frame[name].map(quoted) for name in frame.columns if _is_text(frame[name])}
+    frame = frame.assign(**texts) if texts else frame
+    if _is_text(frame.index):
+        frame = frame.set_axis(frame.index.map(quoted), axis=0)
+    return frame.rename(columns=quoted)
+
+
+def quoted(cell: Any) -> Any:
+    """Text with an apostrophe in front where it begins like a formula; anything else as it is."""
+    if not isinstance(cell, str):
+        return cell
+    line = cell.replace("\r", " ")  # which would end the row
+    return f"'{line}" if line.startswith(FORMULA) else line
+
+
+def unquoted(cell: str) -> str:
+    """A name as it was before :func:`quoted` made it harmless."""
+    return cell[1:] if cell.startswith("'") and cell[1:].startswith(FORMULA) else cell
+
+
+def _is_text(column: Any) -> bool:
+    return getattr(column.dtype, "kind", "O") == "O"

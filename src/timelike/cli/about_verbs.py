@@ -1,0 +1,75 @@
+"""Verbs about timelike itself: demo, info, completion."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from timelike.cli.options import FOLDER, force_option
+from timelike.cli.output import quiet_option
+
+SHOWN = (
+    "timelike",
+    "numpy",
+    "scipy",
+    "scikit-learn",
+    "pandas",
+    "numba",
+    "matplotlib",
+    "dtaidistance",
+    "anndata",
+    "pyarrow",
+    "openpyxl",
+    "zarr",
+    "distributed",
+    "faiss-cpu",
+    "igraph",
+)
+SHELLS = {"bash": "~/.bashrc", "zsh": "~/.zshrc", "fish": "~/.config/fish/completions/timelike.fish"}
+
+
+@click.command()
+@quiet_option
+@click.option("--out", type=FOLDER, default="timelike-demo", show_default=True, help="Folder for the results.")
+@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Other seed, other courses.")
+@force_option("what is there")
+def demo(out: Path, seed: int, force: bool) -> None:
+    """Run the whole job on made-up courses with known groups, and say where the report is."""
+    from timelike.runs.demo import run
+
+    for line in run(out, seed, overwrite=force):
+        click.echo(line)
+
+
+@click.command()
+def info() -> None:
+    """Versions, and which engine computes the similarity."""
+    from timelike.base.threads import thread_count
+    from timelike.base.versions import version
+    from timelike.pairs import elimination
+
+    hint = "for large jobs" if elimination.name() == "numba" else "pip install 'timelike[fast]' is faster"
+    click.echo(f"engine: {elimination.name()} ({hint})")
+    click.echo(f"threads: {thread_count(None)}")
+    click.echo(f"python {sys.version.split()[0]}")
+    for package in SHOWN:
+        click.echo(f"{package} {version(package, 'not installed')}")
+
+
+@click.command()
+@click.argument("shell", type=click.Choice(list(SHELLS)))
+def completion(shell: str) -> None:
+    """Print what makes SHELL complete verbs, options and files after 'timelike <Tab>'.
+
+    For bash add  eval "$(timelike completion bash)"  to ~/.bashrc, for zsh the same with zsh to ~/.zshrc; for fish
+    redirect it into ~/.config/fish/completions/timelike.fish.
+    """
+    from click.shell_completion import get_completion_class
+
+    from timelike.cli import main
+
+    found = get_completion_class(shell)
+    if found is not None:
+        click.echo(found(main, {}, "timelike", "_TIMELIKE_COMPLETE").source())

@@ -1,0 +1,54 @@
+"""The biological homogeneity of a table of clusters, as the command line reports it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from timelike.base.files import atomic_path
+from timelike.base.tables import unquoted
+from timelike.exceptions import InputError
+from timelike.ontology import Ontology
+from timelike.ontology.bhi import Weights, bhi
+from timelike.ontology.enrichment import enrichment
+from timelike.reading import read_table
+
+
+def run(
+    clusters: Path, table: Path | None, found: Ontology, *, weights: Weights, permutations: int, seed: int
+) -> Iterator[str]:
+    """Lines about the homogeneity of the clusters in a table with columns name and cluster.
+
+    Writes the enrichment to `table` if it is given. A gene that stands in several rows counts once, where it stands
+    first: compared with itself it would be no evidence.
+    """
+    genes, labels = read_clusters(clusters)
+    yield str(found.reading)
+    yield str(found.mapped(genes))
+    result = bhi(labels, found.similarity(genes), permutations, seed, weights=weights)
+    for label, mean in result.by_cluster.items():
+        yield f"cluster {label}: {mean:.4f}"
+    basis = f"{result.genes:,} genes, {permutations} relabellings"
+    yield f"BHI {result.value:.4f}, z {result.z:.3f}, p {result.p:.3g} ({basis})"
+    if table is not None:
+        with atomic_path(table) as temporary:
+            enrichment(labels, genes, found).to_csv(temporary, index=False)
+        yield f"wrote {table}"
+
+
+def read_clusters(path: Path) -> tuple[list[str], list[Any]]:
+    """Names and cluster labels from a table with columns name and cluster, each name once."""
+    table = read_table(path)
+    for column in ("name", "cluster"):
+        if column not in table.header:
+            raise InputError(f"{path} has no column {column!r}. Its columns: {', '.join(table.header[:12])}.")
+    names, clusters = table.texts([table.header.index("name"), table.header.index("cluster")])
+    first: dict[str, str] = {}
+    for name, cluster in zip(names, clusters, strict=True):
+        first.setdefault(unquoted(name), cluster)
+    labels = list(first.values())
+    if all(re.fullmatch(r"-?\d+", label) for label in labels):
+        return list(first), [int(label) for label in labels]  # so that -1 is known for "in no cluster"
+    return list(first), labels

@@ -1,0 +1,57 @@
+"""What the command line says, and where: results to standard output, words about the work to standard error."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from timelike.exceptions import DataWarning, FitWarning, InputError, MissingExtraError
+
+QUIET = "timelike.quiet"
+Verb = TypeVar("Verb", bound=Callable[..., Any])
+"""A function that becomes, or is, a command."""
+
+
+class Verbs(click.Group):
+    """A group whose commands answer a user's mistake with one line and exit code 2."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command, with warnings as notes and mistakes as one line."""
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("always", FitWarning)
+                warnings.simplefilter("always", DataWarning)
+                warnings.showwarning = _show_warning
+                return super().invoke(ctx)
+        except (InputError, MissingExtraError) as problem:
+            click.echo(f"timelike: {problem}", err=True)
+            sys.exit(2)
+
+
+def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
+    click.echo(f"note: {message}", err=True)
+
+
+def quiet_option(command: Verb) -> Verb:
+    """Add ``--quiet``: no words about the work, no bars; notes and errors are still shown."""
+    return click.option(
+        "--quiet", "-q", is_flag=True, expose_value=False, callback=_be_quiet, help="Say nothing but notes and errors."
+    )(command)
+
+
+def _be_quiet(ctx: click.Context, _: click.Parameter, quiet: bool) -> None:
+    from timelike.base.threads import without_bars
+
+    ctx.meta[QUIET] = quiet
+    if quiet:
+        ctx.call_on_close(without_bars())
+
+
+def say(line: str) -> None:
+    """A line about the work, on standard error, unless the user wants quiet."""
+    if not click.get_current_context().meta.get(QUIET):
+        click.echo(line, err=True)

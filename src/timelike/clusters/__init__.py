@@ -1,0 +1,1 @@
+"""Who belongs together: from a matrix, from a graph, or as curves."""

@@ -1,0 +1,1 @@
+"""Clusters that have curves: the mixture, in memory or from chunks, and the tree of evidence."""

@@ -1,0 +1,348 @@
+"""The mixture of curves on bare arrays: spread, sums over clusters, sweeps, and the bound that judges them.
+
+A course has information (A, b) about its curve, see :mod:`timelike.gp.information`. A cluster is a curve
+``w_k ~ N(0, I)`` that its courses share; a share ``NONE`` of the courses belongs to no cluster and has curves of their
+own. With responsibilities r (N, K + 1), of which the last column r_0 is "none", and ``A_k = sum_i r_ik A_i``,
+``b_k = sum_i r_ik b_i``, the log likelihood of the courses is at least
+
+    L(r) = sum_k E(A_k, b_k) + log B(alpha + n) / B(alpha) + sum_k n_k log(1 - NONE)
+         + sum_i r_i0 (E(A_i, b_i) + log NONE) + H(r) + sum_i c_i
+
+where n are the sums of the columns of r, H is their entropy, B normalises the Dirichlet distribution of the clusters'
+shares, and ``c = -1/2 e^T R^-1 e - 1/2 log det(2 pi R)`` belongs to a course alone. A sweep is one step uphill.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from timelike.base.arrays import Floats, Ints
+from timelike.gp.information import Information, chunks, evidence, log_det_plus_identity
+
+if TYPE_CHECKING:
+    from timelike.courses import TimeCourses
+    from timelike.gp import GP
+
+ALPHA = 1.0
+"""Dirichlet weight of each cluster: all divisions of the courses among K clusters are equally likely."""
+NONE = 0.01
+"""Share of the courses that is expected to belong to no cluster."""
+NEGLIGIBLE = 1e-8
+"""Directions in which all courses together tell less than this, against 1 of the prior, are left out."""
+
+
+# -- what the courses say, for any spread ----------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """Information of courses for one value of the spread.
+
+    Attributes
+    ----------
+    A : (G, r, r)
+    b : (N, r)
+    c : (N,)
+        What the log likelihood of a course has beside its evidence.
+    own : (N,)
+        Evidence of each course for a curve of its own.
+    design_of : (N,)
+    diagonal : bool
+        One design, and A is diagonal.
+    """
+
+    A: Floats
+    b: Floats
+    c: Floats
+    own: Floats
+    design_of: Ints
+    diagonal: bool
+
+    def __len__(self) -> int:
+        return len(self.b)
+
+    def per_design(self, r: Floats) -> Floats:
+        """Sums of the rows of r over the courses of each design, (G, K)."""
+        if len(self.A) == 1:
+            return r.sum(axis=0)[None]
+        if len(self.A) == len(self):
+            result = np.empty_like(r)
+            result[self.design_of] = r
+            return result
+        order, starts = self._sorted
+        return np.add.reduceat(r[order], starts, axis=0)
+
+    @cached_property
+    def _sorted(self) -> tuple[Ints, Ints]:
+        counts = np.bincount(self.design_of, minlength=len(self.A))
+        return np.argsort(self.design_of, kind="stable"), np.cumsum(counts) - counts
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Information of courses in the eigenvectors of each design, from which any spread is a matter of scaling.
+
+    With spread tau the noise of a course is ``R = tau^2 K + R_0``, and its information
+
+        A = (I + tau^2 A_0)^-1 A_0        b = (I + tau^2 A_0)^-1 b_0
+
+    Attributes
+    ----------
+    vectors : (G, r, r)
+    gains : (G, r)
+        Eigenvalues of A_0.
+    z : (N, r)
+        b_0 along the eigenvectors.
+    base : (N,)
+        ``-1/2 e^T R_0^-1 e - 1/2 log det(2 pi R_0)``.
+    design_of : (N,)
+    diagonal : bool
+        There is one design, and its eigenvectors are the axes.
+    """
+
+    vectors: Floats
+    gains: Floats
+    z: Floats
+    base: Floats
+    design_of: Ints
+    diagonal: bool = False
+
+    def __len__(self) -> int:
+        return len(self.z)
+
+    def at(self, spread: float) -> State:
+        """The information when courses differ from their cluster's curve by `spread` times the signal."""
+        shrink = 1 / (1 + spread**2 * self.gains)
+        gains = self.gains * shrink
+        A = (self.vectors * gains[:, None, :]) @ self.vectors.transpose(0, 2, 1)
+        b = self.z * shrink if self.diagonal else self._rotated(shrink)
+        c = self.base + self._halves(spread**2 * shrink, spread**2 * self.gains)
+        return State(A, b, c, self._halves(shrink**2 / (1 + gains), gains), self.design_of, self.diagonal)
+
+    def select(self, which: Ints) -> Sample:
+        """Some of the courses."""
+        used, design_of = np.unique(self.design_of[which], return_inverse=True)
+        per_course = self.z[which], self.base[which], design_of.ravel()
+        return Sample(self.vectors[used], self.gains[used], *per_course, self.diagonal)
+
+    def _halves(self, weight: Floats, gains: Floats) -> Floats:
+        """``1/2 sum_d weight_d z_d^2 - 1/2 log det(I + gains)`` of each course, with a row for each design."""
+        logs = np.log1p(gains).sum(axis=1)
+        if len(weight) == 1:
+            return (self.z**2 @ weight[0] - logs[0]) / 2
+        return (np.einsum("id,id->i", self.z**2, weight[self.design_of]) - logs[self.design_of]) / 2
+
+    def _rotated(self, shrink: Floats) -> Floats:
+        b = np.empty_like(self.z)
+        for rows in chunks(len(b), b.shape[1] ** 2):
+            g = self.design_of[rows]
+            b[rows] = (self.vectors[g] @ (self.z[rows] * shrink[g])[:, :, None])[:, :, 0]
+        return b
+
+
+def sample(courses: TimeCourses, gp: GP, found: Information, whole: bool = False) -> Sample:
+    """The courses' information, ready for any spread.
+
+    Directions about which the courses say nothing are left out, unless the `whole` basis is asked for.
+    """
+    kept = np.eye(found.rank) if whole else informative(found.total()[0])
+    return along(courses, gp, found, kept, diagonal=len(found.A) == 1 and not whole)
+
+
+def along(courses: TimeCourses, gp: GP, found: Information, kept: Floats, *, diagonal: bool) -> Sample:
+    """The courses' information along the columns of `kept`, ready for any spread; `diagonal` if A is, there."""
+    A, b = kept.T @ found.A @ kept, found.b @ kept
+    base = alone(courses, gp)
+    if diagonal:
+        gains = np.maximum(np.diag(A[0]), 0)[None]
+        return Sample(np.eye(len(A[0]))[None], gains, b, base, found.design_of, diagonal=True)
+    gains, vectors = np.linalg.eigh((A + A.transpose(0, 2, 1)) / 2)
+    z = np.empty_like(b)
+    for rows in chunks(len(b), b.shape[1] ** 2):
+        z[rows] = (b[rows, None, :] @ vectors[found.design_of[rows]])[:, 0]
+    return Sample(vectors, np.maximum(gains, 0), z, base, found.design_of)
+
+
+def informative(total: Floats) -> Floats:
+    """Directions in which courses with this sum of A say anything, (r, fewer); along them one design is diagonal."""
+    weight, vectors = np.linalg.eigh(total)
+    return vectors[:, weight > min(NEGLIGIBLE, weight[-1] / 2)]
+
+
+def alone(courses: TimeCourses, gp: GP) -> Floats:
+    """``-1/2 e^T R_0^-1 e - 1/2 log det(2 pi R_0)`` of each course, (N,)."""
+    variances = gp.noise_sd**2 + (0.0 if courses.errors is None else courses.errors**2)
+    terms = (courses.values - gp.mean) ** 2 / variances + np.log(2 * np.pi * variances)
+    return -np.add.reduceat(terms, courses.starts[:-1]) / 2
+
+
+# -- clusters as sums --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Clusters:
+    """Summed information of K clusters: A (K, r, r), b (K, r), and the expected number of courses n (K,)."""
+
+    A: Floats
+    b: Floats
+    n: Floats
+
+    @classmethod
+    def of(cls, state: State, r: Floats) -> Clusters:
+        """The sums over courses with responsibilities r (N, K + 1)."""
+        r = r[:, :-1]
+        A = np.tensordot(state.per_design(r).T, state.A, axes=1)
+        return cls(A, r.T @ state.b, r.sum(axis=0))
+
+    @cached_property
+    def evidence(self) -> Floats:
+        """Evidence of each cluster, (K,)."""
+        return evidence(self.A, self.b)
+
+    @cached_property
+    def moments(self) -> tuple[Floats, Floats]:
+        """Posterior mean (K, r) and covariance (K, r, r) of each cluster's curve."""
+        covariance = np.linalg.inv(self.A + np.eye(self.A.shape[1]))
+        covariance = (covariance + covariance.transpose(0, 2, 1)) / 2
+        return (covariance @ self.b[:, :, None])[:, :, 0], covariance
+
+    @property
+    def log_shares(self) -> Floats:
+        """Expected logarithm of each cluster's share, (K,)."""
+        from scipy.special import digamma
+
+        return digamma(ALPHA + self.n) - digamma(ALPHA * len(self.n) + self.n.sum()) + np.log1p(-NONE)
+
+
+def log_prior(n: Floats) -> float:
+    """Log probability of a division of courses into unnumbered clusters with (expected) sizes n.
+
+    ``K! B(alpha + n) / B(alpha)``: all divisions of N into K sizes are equally likely, and clusters have no numbers.
+
+    Examples
+    --------
+    >>> sizes = [[2, 0], [1, 1], [0, 2]]          # two courses in two boxes: 1, 2 and 1 ways
+    >>> [round(float(np.exp(log_prior(np.array(n)))), 3) for n in sizes]     # 2! for the order of the boxes
+    [0.667, 0.333, 0.667]
+    """
+    from scipy.special import gammaln
+
+    k = len(n)
+    sizes = gammaln(ALPHA + n).sum() - gammaln(ALPHA * k + n.sum())
+    return float(sizes - k * gammaln(ALPHA) + gammaln(ALPHA * k) + gammaln(k + 1))
+
+
+# -- sweeps ---------------------------------------------------------------------------------------------------
+
+
+def scores(state: State, clusters: Clusters) -> Floats:
+    """Log responsibilities up to a constant for each course, (N, K + 1)."""
+    mean, covariance = clusters.moments
+    second = covariance + mean[:, :, None] * mean[:, None, :]
+    traces = state.A.reshape(len(state.A), -1) @ second.reshape(len(mean), -1).T / 2
+    traces -= clusters.log_shares
+    rho = np.empty((len(state), len(mean) + 1))
+    np.matmul(state.b, mean.T, out=rho[:, :-1])
+    rho[:, :-1] -= traces if len(traces) == 1 else traces[state.design_of]
+    rho[:, -1] = state.own + np.log(NONE)
+    return rho
+
+
+def soften(rho: Floats) -> tuple[Floats, float]:
+    """Responsibilities from their logarithms up to a constant, which are overwritten, and their entropy."""
+    rho -= rho.max(axis=1, keepdims=True)
+    r = np.exp(rho)
+    total = r.sum(axis=1)
+    r /= total[:, None]
+    return r, float(np.log(total).sum() - np.einsum("ik,ik->", r, rho))
+
+
+def entropy(r: Floats) -> float:
+    """``-sum r log r``."""
+    return -float((r * np.log(np.where(r > 0, r, 1))).sum())
+
+
+def bound(state: State, r: Floats) -> float:
+    """``L(r) + log K!``: what speaks for these responsibilities, whatever the number of clusters."""
+    return _total(state, Clusters.of(state, r), r, entropy(r))
+
+
+def explained(state: State, clusters: Clusters, r: Floats) -> float:
+    """The part of the bound that depends on the information, and so on the spread and the model."""
+    return float(clusters.evidence.sum() + state.c.sum() + r[:, -1] @ state.own)
+
+
+def _total(state: State, clusters: Clusters, r: Floats, uncertainty: float) -> float:
+    return explained(state, clusters, r) + uncertainty + log_division(clusters.n, len(state))
+
+
+def log_division(n: Floats, count: int) -> float:
+    """Log probability of a division of `count` courses into clusters with (expected) sizes n, and the rest in none."""
+    grouped = n.sum()
+    return log_prior(n) + float((count - grouped) * np.log(NONE) + grouped * np.log1p(-NONE))
+
+
+def assign(state: State, clusters: Clusters) -> Floats:
+    """Responsibilities of courses for given clusters, (N, K + 1)."""
+    return soften(scores(state, clusters))[0]
+
+
+def sweep_until_still(state: State, r: Floats, tolerance: float, sweeps: int) -> tuple[Floats, float]:
+    """Responsibilities from which a sweep raises the bound by less than `tolerance`, and their bound."""
+    clusters, uncertainty = Clusters.of(state, r), entropy(r)
+    value = _total(state, clusters, r, uncertainty)
+    for _ in range(sweeps):
+        r, uncertainty = soften(scores(state, clusters))
+        clusters, last = Clusters.of(state, r), value
+        value = _total(state, clusters, r, uncertainty)
+        if value - last < tolerance:
+            break
+    return r, value
+
+
+# -- leaving a course out ----------------------------------------------------------------------------------------
+
+
+def left_out(state: State, r: Floats, clusters: Clusters, labels: Ints) -> Floats:
+    """Log density of each course given the others of its cluster, without its constant c, (N,).
+
+    The course itself, as far as it belongs to the cluster, is taken out of the sums first.
+    """
+    result = np.empty(len(state))
+    for rows in chunks(len(state), state.b.shape[1] ** 2):
+        result[rows] = _given_the_others(state, np.arange(len(state))[rows], r, clusters, labels[rows])
+    return result
+
+
+def _given_the_others(state: State, which: Ints, r: Floats, clusters: Clusters, k: Ints) -> Floats:
+    weight, b = r[which, k], state.b[which]
+    rest = clusters.b[k] - weight[:, None] * b
+    if state.diagonal:
+        own = np.diag(state.A[0])
+        gains = np.maximum(np.diagonal(clusters.A, axis1=1, axis2=2)[k] - weight[:, None] * own, 0)
+        return _diagonal(gains + own, rest + b) - _diagonal(gains, rest)
+    A = state.A[state.design_of[which]]
+    others = clusters.A[k] - weight[:, None, None] * A
+    return evidence(others + A, rest + b) - evidence(others, rest)
+
+
+def _diagonal(gains: Floats, b: Floats) -> Floats:
+    return (b**2 / (1 + gains) - np.log1p(gains)).sum(axis=1) / 2
+
+
+def predictive(state: State, clusters: Clusters) -> Floats:
+    """Log density of each course given each cluster, without its constant c, (N, K)."""
+    result = np.empty((len(state), len(clusters.n)))
+    unit = np.eye(state.A.shape[1])
+    for k, own in enumerate(clusters.evidence):
+        A, z = clusters.A[k] + state.A, clusters.b[k] + state.b
+        inverse, logs = np.linalg.inv(A + unit), log_det_plus_identity(A)
+        for rows in chunks(len(z), z.shape[1] ** 2):
+            g = state.design_of[rows]
+            squares = (z[rows, None, :] @ inverse[g] @ z[rows, :, None])[:, 0, 0]
+            result[rows, k] = (squares - logs[g]) / 2 - own
+    return result

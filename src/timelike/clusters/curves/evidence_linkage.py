@@ -1,0 +1,146 @@
+"""evidence_linkage: a tree of merges, each of the two clusters that most want one curve."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from timelike.base import checks
+from timelike.base.arrays import Floats, Ints
+from timelike.base.blas import one_thread_below
+from timelike.clusters.clustering import cut_tree
+from timelike.clusters.curves.ascent import Fit, best_spread, check_spread, one_hot
+from timelike.clusters.curves.bound import Sample, State, sample
+from timelike.clusters.curves.curve_clustering import Choice, CurveClustering, Step, numbered_by_peak
+from timelike.clusters.curves.merges import Merges, agglomerate
+from timelike.courses import TimeCourses
+from timelike.exceptions import InputError
+from timelike.gp import GP
+from timelike.gp.information import information_of_sets
+
+MOST = 20_000
+"""All gains are kept, (N, N): so many courses take 3.2 GB."""
+SPREADS = (0.0, 0.1, 0.3, 0.7)
+"""Where learning the spread begins."""
+SHOWN = 50
+"""Numbers of clusters in the path, from one on; `evidence` has them all."""
+
+
+def evidence_linkage(
+    courses: TimeCourses, gp: GP, k: int | None = None, *, spread: float | None = 0.0
+) -> CurveClustering:
+    """Clusters from merging, again and again, the two with the largest ``E(P + Q) - E(P) - E(Q)``.
+
+    That is the log likelihood ratio of "one curve" to "two curves" for the courses of P and Q: the similarity, taken
+    for sets. Any times, replicates and known errors.
+
+    Parameters
+    ----------
+    courses
+        At most 20,000; :func:`timelike.mixture` takes more.
+    gp
+        From :func:`timelike.fit`, or given.
+    k
+        Number of clusters. By default the one for which the evidence of all clusters, plus the log probability of
+        dividing the courses so, is largest (all divisions into k sizes are equally likely a priori).
+    spread
+        How much curves of one cluster differ, in units of the signal_sd. 0: courses of a cluster are identical but for
+        the noise, as in the paper. None: learned, which takes eight trees.
+
+    Returns
+    -------
+    CurveClustering
+        ``linkage`` is SciPy's: heights are losses of evidence, ``E(P) + E(Q) - E(P + Q)``, made non-decreasing by a
+        running maximum and shifted to begin at zero. ``evidence`` has what speaks for each number of clusters.
+
+    Examples
+    --------
+    >>> import timelike as tl
+    >>> courses, truth = tl.simulate.profiles(noise=0.05, seed=1)
+    >>> found = evidence_linkage(courses, tl.fit(courses))
+    >>> found
+    Clustering: 150 courses in 3 clusters (49, 51, 50), evidence linkage
+    >>> found.linkage[-3:, 2].round()
+    array([  17.,  585., 1754.])
+    """
+    checks.instance(courses, TimeCourses, "courses")
+    checks.instance(gp, GP, "gp")
+    _check(courses, k, spread)
+    with one_thread_below():
+        data = sample(courses, gp, information_of_sets(courses, gp))
+        tree, tau = _learned(data, k) if spread is None else (_Tree(data.at(spread)), float(spread))
+        number = int(k or tree.best)
+        choice = Choice(Fit(tree.certain(number), tau, tree.totals[number - 1]), tree.path(tau))
+        found = numbered_by_peak(courses, gp, choice, choice.fit.r, "evidence linkage").clustering
+    totals_by_k = dict(enumerate(tree.totals.tolist(), start=1))
+    return replace(found, linkage=tree.linkage, evidence=totals_by_k, learned=spread is None)
+
+
+def _check(courses: TimeCourses, k: int | None, spread: float | None) -> None:
+    if len(courses) > MOST:
+        raise InputError(
+            f"evidence linkage keeps a number for each of {len(courses):,} x {len(courses):,} pairs, and stops at "
+            f"{MOST:,} courses. Use timelike.mixture, or link a sample and predict the rest."
+        )
+    if k is not None:
+        checks.whole(k, "k", 1, len(courses), "courses")
+    check_spread(spread)
+
+
+def _learned(data: Sample, k: int | None) -> tuple[_Tree, float]:
+    """The tree and the spread with the largest evidence, from several spreads on, learning and merging in turns."""
+    found = []
+    for tau in SPREADS:
+        tree = _Tree(data.at(tau))
+        better = best_spread(data, tree.certain(k or tree.best))
+        found += [(tree, tau), (_Tree(data.at(better)), better)]
+    return max(found, key=lambda pair: pair[0].total(k))
+
+
+class _Tree:
+    """All merges of some courses, and what speaks for stopping before each."""
+
+    def __init__(self, state: State) -> None:
+        self.merges = agglomerate(state)
+        self.linkage = self.merges.linkage()
+        self.totals = totals(state, self.merges)
+        self.best = int(self.totals.argmax()) + 1
+
+    def total(self, k: int | None) -> float:
+        """What speaks for k clusters, or for the best number of them."""
+        return float(self.totals[(k or self.best) - 1])
+
+    def certain(self, k: int) -> Floats:
+        """Responsibilities of the cut into k."""
+        return one_hot(self.labels(k), k)
+
+    def labels(self, k: int) -> Ints:
+        """The cut into k."""
+        return cut_tree(self.linkage, k)
+
+    def path(self, spread: float) -> tuple[Step, ...]:
+        """What is worth knowing about each cut, from one cluster on."""
+        return tuple(self._step(k, spread) for k in range(1, min(len(self.totals), SHOWN) + 1))
+
+    def _step(self, k: int, spread: float) -> Step:
+        sizes = np.bincount(self.labels(k))
+        cost = -self.merges.gains[-(k - 1)] if k > 1 else np.nan
+        per_course = (self.totals.max() - self.totals[k - 1]) / len(self.totals)
+        return Step(k, float(self.totals[k - 1]), float(per_course), float(cost), spread, tuple(map(float, sizes)))
+
+
+def totals(state: State, merges: Merges) -> Floats:
+    """For k = 1, ..., N clusters: their evidence, the courses' constants, and the log prior of such a division.
+
+    Going down from N clusters each merge adds its gain to the evidence and changes two sizes.
+    """
+    from scipy.special import gammaln
+
+    count = len(state)
+    size = np.concatenate([np.ones(count), merges.sizes])
+    joined = gammaln(1 + merges.sizes) - gammaln(1 + size[merges.pairs]).sum(axis=1)
+    k = np.arange(count, 0, -1)
+    sums = float(state.own.sum() + state.c.sum()) + np.concatenate([[0.0], np.cumsum(merges.gains + joined)])
+    prior = gammaln(k) - gammaln(k + count) + gammaln(k + 1)
+    return (sums + prior)[::-1]

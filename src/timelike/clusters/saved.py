@@ -1,0 +1,180 @@
+"""Clusterings on disk: arrays and plain JSON in one file, so that new courses can be placed tomorrow."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+import zlib
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from timelike.base.arrays import Floats
+from timelike.base.checks import unique_names
+from timelike.base.files import atomic_path
+from timelike.clusters.clustering import Clustering
+from timelike.clusters.curves.curve_clustering import CurveClustering, Step
+from timelike.clusters.curves.outlying_values import without
+from timelike.courses import TimeCourses
+from timelike.courses.designs import Designs
+from timelike.exceptions import InputError
+from timelike.gp import GP
+
+FORMAT = "timelike clustering 1"
+DAMAGED = (
+    *(OSError, ValueError, LookupError, TypeError, AttributeError, EOFError, zipfile.BadZipFile, zlib.error),
+    *(OverflowError, RecursionError, MemoryError),
+)
+"""What reading a file that is not ours, or not whole, can raise."""
+KINDS = {
+    **dict.fromkeys(("points", "values", "errors", "probabilities", "responsibilities", "linkage"), "f"),
+    **dict.fromkeys(("starts", "design_of", "labels"), "iu"),
+    "used": "b",
+    "facts": "u",
+}
+"""The arrays of such a file, and what kind of numbers each has."""
+Arrays = dict[str, NDArray[Any]]
+
+
+def save(path: str | PathLike[str], clustering: Clustering, courses: TimeCourses) -> None:
+    """Write a clustering and its courses as .npz: arrays, and a text in JSON. Nothing in it can be executed."""
+    facts: dict[str, Any] = {"format": FORMAT, "method": clustering.method, "k": clustering.k}
+    facts["names"] = list(courses.names)
+    facts["evidence"] = None if clustering.evidence is None else list(clustering.evidence.items())
+    arrays: Arrays = {"labels": clustering.labels} | _course_arrays(courses)
+    if clustering.linkage is not None:
+        arrays["linkage"] = clustering.linkage
+    if clustering.probabilities is not None:
+        arrays["probabilities"] = clustering.probabilities
+    if isinstance(clustering, CurveClustering):
+        arrays |= {"responsibilities": clustering.responsibilities, "used": _used(courses, clustering.courses)}
+        facts |= {name: getattr(clustering, name) for name in ("spread", "learned", "continuum")}
+        facts["path"] = [list(step) for step in clustering.path]
+    text = np.frombuffer(json.dumps(facts).encode(), dtype=np.uint8)
+    with atomic_path(path) as temporary:
+        np.savez_compressed(temporary, facts=text, allow_pickle=False, **arrays)
+
+
+def load(path: str | PathLike[str], gp: GP) -> tuple[Clustering, TimeCourses]:
+    """A clustering that :func:`save` wrote, with its courses, under the model that it was made with."""
+    try:
+        with Path(path).open("rb") as opened, np.load(opened, allow_pickle=False) as file:
+            arrays: Arrays = {name: _of_kind(file[name], name) for name in file.files if name in KINDS}
+        facts = json.loads(arrays.pop("facts").tobytes().decode())
+        if facts["format"] != FORMAT:
+            raise InputError(f"{path} is in another format, {facts['format']!r}: cluster the courses again.")
+        courses = _courses(facts["names"], arrays)
+        return _clustering(facts, arrays, courses, gp), courses
+    except FileNotFoundError:
+        raise InputError(f"there is no file {path}: 'timelike cluster' leaves one in its folder.") from None
+    except InputError:
+        raise
+    except DAMAGED as found:
+        raise InputError(f"{path} is not a clustering that timelike wrote, or is damaged: {found}.") from None
+
+
+def _course_arrays(courses: TimeCourses) -> Arrays:
+    designs = courses.designs
+    arrays: Arrays = {"points": designs.points, "starts": designs.starts, "design_of": courses.design_of}
+    arrays["values"] = courses.values
+    return arrays if designs.errors is None else arrays | {"errors": designs.errors}
+
+
+def _courses(names: list[str], arrays: Arrays) -> TimeCourses:
+    """The courses as they were, to the bit, once it is clear that the arrays belong together."""
+    points, starts, design_of = arrays["points"], arrays["starts"], arrays["design_of"]
+    errors = arrays.get("errors")
+    _shaped(design_of, (len(names),))
+    if points.ndim != 2 or (np.diff(starts) < 1).any() or starts[0] != 0 or starts[-1] != len(points):
+        raise ValueError("the designs do not fit together")
+    if design_of.min() < 0 or design_of.max() > len(starts) - 2:
+        raise ValueError("a course has a design that is not there")
+    courses = TimeCourses(unique_names(names, len(names)), Designs(points, errors, starts), design_of, arrays["values"])
+    _shaped(courses.values, (int(courses.starts[-1]),))
+    _within(points, -np.inf, np.inf)
+    _within(courses.values, -np.inf, np.inf)
+    if errors is not None:
+        _within(_shaped(errors, (len(points),)), 0, np.inf)
+    for array in (points, courses.values, *(() if errors is None else (errors,))):
+        array.flags.writeable = False
+    return courses
+
+
+def _used(courses: TimeCourses, kept: TimeCourses) -> NDArray[np.bool_]:
+    """Which values of the courses took part in the clustering; outlying ones were left out."""
+    used = np.ones(len(courses.values), dtype=bool)
+    rows, left = _rows(courses), _rows(kept)
+    for i in np.flatnonzero(courses.sizes != kept.sizes):
+        span, rest = (slice(c.starts[i], c.starts[i + 1]) for c in (courses, kept))
+        used[span] = _found(rows[span], left[rest])
+    return used
+
+
+def _rows(courses: TimeCourses) -> Floats:
+    return np.column_stack([courses.points, courses.values])
+
+
+def _found(rows: Floats, left: Floats) -> NDArray[np.bool_]:
+    """Which rows are left, when what is left has kept its order."""
+    found = np.zeros(len(rows), dtype=bool)
+    at = 0
+    for row in left:
+        at += int(np.argmax((rows[at:] == row).all(axis=1)))
+        found[at] = True
+        at += 1
+    return found
+
+
+def _clustering(facts: dict[str, Any], arrays: Arrays, courses: TimeCourses, gp: GP) -> Clustering:
+    evidence = None if facts["evidence"] is None else {int(k): float(v) for k, v in facts["evidence"]}
+    k, count = int(facts["k"]), len(courses)
+    probabilities, linkage = arrays.get("probabilities"), arrays.get("linkage")
+    shared: dict[str, Any] = {
+        "labels": _within(_shaped(arrays["labels"], (count,)), -1, k - 1),
+        "names": courses.names,
+        "k": k,
+        "method": str(facts["method"]),
+        "probabilities": None if probabilities is None else _within(_shaped(probabilities, (count, k)), 0, 1),
+        "linkage": None if linkage is None else _within(_shaped(linkage, (count - 1, 4)), -np.inf, np.inf),
+        "evidence": evidence,
+    }
+    if "responsibilities" not in arrays:
+        return Clustering(**shared)
+    return CurveClustering(
+        **shared,
+        courses=_used_only(courses, arrays["used"]),
+        measured=courses,
+        gp=gp,
+        spread=float(_within(np.array(float(facts["spread"])), 0, np.inf)),
+        responsibilities=_within(_shaped(arrays["responsibilities"], (count, k + 1)), 0, 1),
+        learned=bool(facts["learned"]),
+        path=tuple(Step._make([*step[:-1], tuple(step[-1])]) for step in facts["path"]),
+        continuum=bool(facts["continuum"]),
+    )
+
+
+def _used_only(courses: TimeCourses, used: NDArray[Any]) -> TimeCourses:
+    _shaped(used, (len(courses.values),))
+    return courses if used.all() else without(courses, np.flatnonzero(~used))
+
+
+def _shaped(array: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
+    if array.shape != shape:
+        raise ValueError(f"an array has shape {array.shape}, expected {shape}")
+    return array
+
+
+def _within(array: NDArray[Any], low: float, high: float) -> NDArray[Any]:
+    """The array, if its numbers are finite and between two bounds, but for rounding."""
+    if array.size and not (np.isfinite(array).all() and array.min() >= low - 1e-9 and array.max() <= high + 1e-9):
+        raise ValueError(f"a number is not between {low:g} and {high:g}")
+    return array
+
+
+def _of_kind(array: NDArray[Any], name: str) -> NDArray[Any]:
+    if array.dtype.kind not in KINDS[name]:
+        raise ValueError(f"{name} are of type {array.dtype}")
+    return array

@@ -1,0 +1,101 @@
+"""Designs: when, and how exactly, courses were measured, each distinct set of points stored once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from timelike.base.arrays import Floats, Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Designs:
+    """The distinct sets of measuring points, one after the other.
+
+    A design is *when* (and how exactly) a course was measured, without its values. Courses with the same
+    design share every matrix of the method, so each is stored, and factored, once.
+
+    Attributes
+    ----------
+    points : (P, d)
+        Coordinates of all designs, in order. Time has ``d = 1``; nothing below assumes it.
+    errors : (P,) or None
+        Known standard error of the value measured at each point.
+    starts : (G + 1,)
+        Design ``g`` occupies rows ``starts[g]:starts[g + 1]``.
+    """
+
+    points: Floats
+    errors: Floats | None
+    starts: Ints
+
+    def __post_init__(self) -> None:
+        self.starts.flags.writeable = False
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    def __getitem__(self, g: int) -> Floats:
+        """Points of one design, (n, d)."""
+        return self.points[self.starts[g] : self.starts[g + 1]]
+
+    @cached_property
+    def sizes(self) -> Ints:
+        """Number of points of each design."""
+        return np.diff(self.starts)
+
+    @cached_property
+    def variances(self) -> Floats:
+        """Known error variance at each point, zero where none was given."""
+        return np.zeros(len(self.points)) if self.errors is None else self.errors**2
+
+    def as_bytes(self) -> list[bytes]:
+        """Each design as bytes, equal if and only if the designs are equal."""
+        rows = self.points if self.errors is None else np.column_stack([self.points, self.errors])
+        return [rows[a:b].tobytes() for a, b in zip(self.starts[:-1], self.starts[1:], strict=True)]
+
+
+def distinct(designs: Designs) -> tuple[Designs, Ints]:
+    """The different ones among `designs`, and for each of `designs` its number among them."""
+    number: dict[bytes, int] = {}
+    of = np.array([number.setdefault(key, len(number)) for key in designs.as_bytes()], dtype=np.intp)
+    _, first = np.unique(of, return_index=True)
+    return take_designs(designs, first), of
+
+
+def distinct_points(points: Floats) -> tuple[Floats, Ints]:
+    """The different points, (U, d), and for each point its row among them."""
+    if points.shape[1] == 1:  # many times faster than rows
+        distinct, row = np.unique(points[:, 0], return_inverse=True)
+        return distinct[:, None], row.ravel().astype(np.intp)
+    distinct, row = np.unique(points, axis=0, return_inverse=True)
+    return distinct, row.ravel().astype(np.intp)
+
+
+def take_designs(designs: Designs, which: Ints) -> Designs:
+    """The designs with the given numbers, in that order."""
+    rows = ranges(designs.starts[:-1][which], designs.sizes[which])
+    errors = None if designs.errors is None else frozen(designs.errors[rows])
+    return Designs(frozen(designs.points[rows]), errors, offsets(designs.sizes[which]))
+
+
+def offsets(sizes: NDArray[Any]) -> Ints:
+    """Where each of several runs of the given sizes starts, and where the last ends."""
+    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.intp)
+
+
+def ranges(starts: Ints, sizes: Ints) -> Ints:
+    """The numbers starts[k], ..., starts[k] + sizes[k] - 1, for each k in turn."""
+    before = np.cumsum(sizes) - sizes
+    return np.repeat(starts - before, sizes) + np.arange(int(sizes.sum()))
+
+
+def frozen(array: Floats) -> Floats:
+    """The array, without permission to write to it."""
+    result = np.ascontiguousarray(array, dtype=float).view()
+    result.flags.writeable = False
+    return result

@@ -1,0 +1,106 @@
+"""The basis: features phi with k(x, x') = phi(x) . phi(x') at every point that occurs, to a known error."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from timelike.base.arrays import Floats, Ints
+from timelike.courses.designs import distinct_points
+from timelike.exceptions import InputError
+
+LEAST_NOISE = 128 * float(np.finfo(float).eps)
+"""Noise variance / signal variance below which the last digits of the covariance decide, not the data."""
+_NOT_DEFINITE = "the kernel is not positive definite at these times: no Gaussian process has it."
+RELATIVE_ERROR = 1e-12
+"""Largest error of the kernel, in units of the smaller of the noise variance and the signal variance."""
+
+
+class Covariance(Protocol):
+    """What a scikit-learn kernel offers: the matrix between two sets of points, and the variances at one."""
+
+    def __call__(self, X: Floats, Y: Floats) -> Floats:
+        """Covariance matrix, (n, m)."""
+
+    def diag(self, X: Floats) -> Floats:
+        """Prior variances, (n,)."""
+
+
+@dataclass(frozen=True)
+class Basis:
+    """Features of distinct points.
+
+    Attributes
+    ----------
+    phi : (U, r)
+        One row for each distinct point, columns in the order of decreasing weight.
+    row : (P,)
+        For each point that was asked for, its row in `phi`.
+    reached : bool
+        Whether it is as exact as asked for; not if `max_rank` stopped it.
+    error : float
+        No entry of ``K - phi phi^T`` exceeds it. (The residual of a pivoted Cholesky factor is positive
+        semidefinite, so its diagonal bounds all of it.)
+    """
+
+    phi: Floats
+    row: Ints
+    error: float
+    reached: bool = True
+
+    def __getitem__(self, rows: Ints | slice) -> Floats:
+        return self.phi[self.row[rows]]
+
+
+def basis(covariance: Covariance, points: Floats, noise_variance: float, max_rank: int | None = None) -> Basis:
+    """Features that reproduce `covariance` at `points` so well that the similarity does not notice.
+
+    Parameters
+    ----------
+    covariance
+        The kernel, times the signal variance.
+    points : (P, d)
+    noise_variance
+        The smallest variance of the noise: what the kernel's error is measured against.
+    max_rank
+        Stop there; the caller looks at ``error`` and decides.
+    """
+    distinct, row = distinct_points(points)
+    largest = float(covariance.diag(distinct).max())
+    tolerance = max(RELATIVE_ERROR * min(noise_variance, largest), 4 * np.finfo(float).eps * largest)
+    factor, error = pivoted_cholesky(covariance, distinct, tolerance, max_rank)
+    # Singular vectors: the same product from the fewest columns.
+    left, scale, _ = np.linalg.svd(factor, full_matrices=False)
+    kept = scale**2 > tolerance
+    dropped = float((scale[~kept] ** 2).sum())
+    return Basis((left * scale)[:, kept], row, error + dropped, error <= tolerance)
+
+
+def pivoted_cholesky(
+    covariance: Covariance, points: Floats, tolerance: float, max_rank: int | None
+) -> tuple[Floats, float]:
+    """Factor ``L`` (U, r) with ``L L^T`` close to the covariance, and the largest entry of what is left.
+
+    Each step takes the point that the points before explain worst, until none is off by more than `tolerance`.
+    """
+    residual = covariance.diag(points).copy()
+    if not (residual >= 0).all():
+        raise InputError(_NOT_DEFINITE)
+    scale = residual.max()
+    columns: list[Floats] = []
+    limit = len(points) if max_rank is None else min(max_rank, len(points))
+    while len(columns) < limit and residual.max() > tolerance:
+        worst = int(np.argmax(residual))
+        column = covariance(points, points[worst : worst + 1])[:, 0]
+        for done in columns:
+            column = column - done * done[worst]
+        column = column / np.sqrt(residual[worst])
+        residual = residual - column**2
+        residual[worst] = 0.0
+        if residual.min() < -1e-8 * scale:
+            raise InputError(_NOT_DEFINITE)
+        columns.append(column)
+    left = float(np.maximum(residual, 0).max())
+    return np.column_stack(columns) if columns else np.zeros((len(points), 0)), left

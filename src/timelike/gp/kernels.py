@@ -1,0 +1,266 @@
+"""Kernels: names for scikit-learn's kernel objects, their plain-text form, and where to search for their values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from timelike.base import checks
+from timelike.base.arrays import Floats
+from timelike.exceptions import InputError
+
+if TYPE_CHECKING:
+    from sklearn.gaussian_process.kernels import Kernel
+
+
+NAMED: dict[str, tuple[str, dict[str, float]]] = {
+    "se": ("RBF", {}),
+    "matern12": ("Matern", {"nu": 0.5}),
+    "matern32": ("Matern", {"nu": 1.5}),
+    "matern52": ("Matern", {"nu": 2.5}),
+    "periodic": ("ExpSineSquared", {}),
+    "linear": ("DotProduct", {}),
+}
+"""Our name -> scikit-learn class and its fixed arguments. One table for errors, command line and tests."""
+
+SAVED = (
+    "ConstantKernel",
+    "DotProduct",
+    "ExpSineSquared",
+    "Exponentiation",
+    "Matern",
+    "Product",
+    "RBF",
+    "RationalQuadratic",
+    "Sum",
+)
+"""The classes that a model file may name; nothing else is ever built from a file."""
+
+# Parameters measured in the units of time; all others have no unit.
+_IN_TIME = {
+    ("RBF", "length_scale"),
+    ("Matern", "length_scale"),
+    ("RationalQuadratic", "length_scale"),
+    ("ExpSineSquared", "periodicity"),
+    ("DotProduct", "sigma_0"),
+}
+_UNSET_BOUNDS = (1e-5, 1e5)  # scikit-learn's default: absolute numbers, so they would depend on the units
+
+
+def resolve(kernel: str | Kernel) -> Kernel:
+    """The scikit-learn kernel object for a name, or the given object if it can describe a curve.
+
+    Examples
+    --------
+    >>> resolve("matern32")
+    Matern(length_scale=1, nu=1.5)
+    """
+    from sklearn.gaussian_process import kernels as sk
+
+    if isinstance(kernel, str):
+        if kernel not in NAMED:
+            raise InputError(f"there is no kernel {kernel!r}: choose from {', '.join(NAMED)}, or give an object.")
+        name, fixed = NAMED[kernel]
+        return getattr(sk, name)(**fixed)
+    if not isinstance(kernel, sk.Kernel):
+        raise InputError(f"a kernel is a name ({', '.join(NAMED)}) or a scikit-learn kernel, not {kernel!r}.")
+    if isinstance(kernel, sk.CompoundKernel):
+        raise InputError("a CompoundKernel is several kernels in one object: give one kernel, for instance their sum.")
+    if any(isinstance(leaf, sk.WhiteKernel) for leaf in _leaves(kernel).values()):
+        raise InputError("the kernel describes the curve; leave WhiteKernel out, timelike adds its own noise.")
+    _check_parameters(kernel)
+    return kernel
+
+
+def _check_parameters(kernel: Kernel) -> None:
+    """Raise if a parameter is not a finite number above zero; only the offset of a line may be zero."""
+    parameters = kernel.get_params()
+    exponents = [name for name in parameters if name.endswith("exponent")]
+    for name in [parameter.name for parameter in kernel.hyperparameters] + exponents:
+        value = parameters[name]
+        try:
+            numbers = np.asarray(value, dtype=float)
+        except (TypeError, ValueError, OverflowError):
+            numbers = np.array(np.nan)
+        least = -np.finfo(float).tiny if name.endswith("sigma_0") else 0.0
+        if value is None or numbers.size == 0 or not (np.isfinite(numbers) & (numbers > least)).all():
+            raise InputError(f"{name} of the kernel is {value}: expected a finite number above zero.")
+
+
+def check_coordinates(kernel: Kernel, count: int) -> None:
+    """Raise if the kernel has length scales for another number of coordinates than points have."""
+    for name, value in kernel.get_params().items():
+        if name.endswith("length_scale") and np.ndim(value) == 1 and len(value) not in (1, count):
+            raise InputError(f"the kernel has {len(value)} length scales, but points have {count} coordinate(s).")
+
+
+def name_of(kernel: Kernel) -> str:
+    """Our name of a kernel, or scikit-learn's description of one that has none."""
+    for name, (cls, fixed) in NAMED.items():
+        if type(kernel).__name__ == cls and all(getattr(kernel, k) == v for k, v in fixed.items()):
+            return name
+    return str(kernel)
+
+
+# -- plain text ----------------------------------------------------------------------------------------
+
+
+def to_dict(kernel: Kernel) -> dict[str, Any]:
+    """The kernel as plain data: its class and parameters, kernels within kernels likewise."""
+    cls = type(kernel).__name__
+    if cls not in SAVED:
+        raise InputError(f"a {cls} kernel cannot be saved as text. These can: {', '.join(SAVED)}.")
+    parameters = {k: v for k, v in kernel.get_params(deep=False).items() if not k.endswith("_bounds")}
+    return {"class": cls} | {k: _plain(v) for k, v in parameters.items()}
+
+
+def _plain(value: Any) -> Any:
+    if hasattr(value, "get_params"):
+        return to_dict(value)
+    return np.asarray(value, dtype=float).tolist()
+
+
+DEEPEST = 50
+"""Kernels within each other in a model file, at most; scikit-learn's time grows with the square."""
+
+
+def from_dict(data: object) -> Kernel:
+    """The kernel that :func:`to_dict` described; only scikit-learn's own kernels are ever built."""
+    kernel = _built(data, DEEPEST)
+    try:
+        scales = [value for name, value in resolve(kernel).get_params().items() if name.endswith("length_scale")]
+        point = np.zeros((1, max(map(np.size, scales), default=1)))
+        if not np.isfinite(kernel(point, point + 1)).all():
+            raise ValueError("they give no number")
+    except (TypeError, ValueError, AttributeError, ZeroDivisionError) as problem:
+        raise InputError(f"the parameters of the kernel {type(kernel).__name__} are not valid: {problem}.") from None
+    return kernel
+
+
+def _built(data: object, depth: int) -> Kernel:
+    """A kernel that is not yet checked, of at most so many more within each other."""
+    from sklearn.gaussian_process import kernels as sk
+
+    if depth < 0:
+        raise InputError(f"the kernel has more than {DEEPEST} kernels within each other. Simplify it.")
+    if not isinstance(data, dict) or data.get("class") not in SAVED:
+        raise InputError(f"expected a kernel of class {', '.join(SAVED)}; found {str(data)[:80]!r}.")
+    name = data["class"]
+    parameters = {
+        k: _built(v, depth - 1) if isinstance(v, dict) else _numbers(f"{k} of the kernel {name}", v)
+        for k, v in data.items()
+        if k != "class"
+    }
+    try:
+        return getattr(sk, name)(**parameters)
+    except (TypeError, ValueError, AttributeError) as problem:
+        raise InputError(f"the parameters of the kernel {name} are not valid: {problem}.") from None
+
+
+def _numbers(what: str, value: object) -> Any:
+    """A number of a model file, or a list of them."""
+    entries = value if isinstance(value, list) else [value]
+    if not all(checks.is_number(entry) for entry in entries):
+        raise InputError(f"{what} is {str(value)[:40]!r}: expected a finite number.")
+    return _plain(value)
+
+
+# -- where to search ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Extent:
+    """How far apart points are: within a course (typical smallest gap) and over all (span)."""
+
+    gap: float
+    span: float
+
+
+@dataclass(frozen=True)
+class SearchSpace:
+    """Bounds and starting values of a kernel's free parameters, as logarithms, in the units of the data."""
+
+    names: tuple[str, ...]
+    given: tuple[bool, ...]
+    """Whether the caller set the bounds."""
+    in_time: tuple[bool, ...]
+    """Whether the parameter is measured in the unit of time."""
+    low: Floats
+    high: Floats
+    starts: Floats
+    """(S, p): several starting points, from the smallest gap to the whole span."""
+
+
+STARTS = 6
+MOST_PERIODS = 160
+"""Starting periods, at most. The likelihood has a narrow peak at each period that could be the right one."""
+
+
+def search_space(kernel: Kernel, extent: Extent) -> SearchSpace:
+    """Where to look for the free parameters of `kernel`, so that the units of time do not matter.
+
+    Bounds that the caller set are kept; scikit-learn's default bounds are replaced by the extent of the data.
+    """
+    names: list[str] = []
+    given: list[bool] = []
+    timed: list[bool] = []
+    low: list[float] = []
+    high: list[float] = []
+    columns: list[Floats] = []
+    leaves = _leaves(kernel)
+    for parameter in kernel.hyperparameters:
+        if parameter.fixed:
+            continue
+        owner, _, short = parameter.name.rpartition("__")
+        in_time = (type(leaves[owner]).__name__, short) in _IN_TIME
+        for element in range(parameter.n_elements):
+            bounds = _bounds(parameter.bounds[element], in_time, short, extent)
+            names.append(parameter.name)
+            timed.append(in_time)
+            given.append(tuple(parameter.bounds[element]) != _UNSET_BOUNDS)
+            low.append(np.log(bounds[0]))
+            high.append(np.log(bounds[1]))
+            columns.append(_ladder(in_time, short, extent, shift=len(columns)))
+    longest = max((len(column) for column in columns), default=1)
+    starts = np.column_stack([np.resize(c, longest) for c in columns]) if columns else np.zeros((1, 0))
+    starts = np.clip(starts, low, high) if columns else starts
+    return SearchSpace(
+        tuple(names), tuple(given), tuple(timed), np.array(low), np.array(high), np.unique(starts, axis=0)
+    )
+
+
+def _bounds(given: Floats, in_time: bool, short: str, extent: Extent) -> tuple[float, float]:
+    if tuple(given) != _UNSET_BOUNDS:
+        return float(given[0]), float(given[1])
+    if short == "periodicity":  # on an even grid, a period below twice the gap is the alias of a longer one
+        return 2 * extent.gap, 100 * extent.span
+    if in_time:
+        return extent.gap / 20, 100 * extent.span
+    return 1e-3, 1e3
+
+
+def _ladder(in_time: bool, short: str, extent: Extent, shift: int) -> Floats:
+    """Starting values of one parameter; `shift` keeps two equal kernels of a sum from moving as one."""
+    if not in_time:
+        return np.zeros(STARTS)
+    if short == "sigma_0":
+        return np.full(STARTS, np.log(extent.span))
+    if short == "periodicity":
+        return _periods(extent)
+    ladder = np.linspace(np.log(extent.gap), np.log(extent.span), STARTS)
+    return np.roll(ladder, -shift * STARTS // 2)
+
+
+def _periods(extent: Extent) -> Floats:
+    """Logarithms of periods from twice the gap to the span, evenly spaced in frequency: none lies between two peaks."""
+    highest, lowest = 1 / (2 * extent.gap), 1 / max(extent.span, 2 * extent.gap)
+    count = int(np.clip(4 * extent.span * (highest - lowest), STARTS, MOST_PERIODS))
+    return -np.log(np.linspace(lowest, highest, count))
+
+
+def _leaves(kernel: Kernel) -> dict[str, Kernel]:
+    """Every kernel inside `kernel`, under the prefix that its parameters have ('' for itself)."""
+    inner = {k: v for k, v in kernel.get_params().items() if hasattr(v, "hyperparameters")}
+    return {"": kernel} | inner

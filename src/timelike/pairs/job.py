@@ -1,0 +1,153 @@
+"""All pairs as a job that is cut into tiles. A tile is a pure function of the job: any order, anywhere, same bits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from timelike.base import checks
+from timelike.base.arrays import Floats, Ints
+from timelike.base.tiles import all_tiles, spans, upper_tiles
+from timelike.courses import TimeCourses
+from timelike.gp import GP
+from timelike.pairs.routes import Route, route
+
+if TYPE_CHECKING:
+    from timelike.base.tiles import Tile
+
+BLOCK = 1024
+"""Courses along each side of a tile that travels: 8 MB, written and recorded as one."""
+PART = 512
+"""Courses along each side of what a route computes at once, at most: it stays in the cache while it is mirrored."""
+EVEN = 64
+"""Sizes of which linear algebra libraries have nothing left over."""
+MOST_PARTS = 16
+"""Parts along each side of such a tile: where pairs are dear, tiles are smaller."""
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """Similarities of some courses of a route to others, or among themselves.
+
+    Attributes
+    ----------
+    way : Route
+    left, right
+        Courses of the rows and of the columns, as the route numbers them, in the route's order.
+    offset : int
+        Number of the first course that stands for a column.
+    square : bool
+        Whether the rows and columns are the same courses: then the tiles on and above the diagonal are enough.
+    part : (int, int)
+        Rows and columns that the route computes at once. No part is much smaller than the others, except the last
+        ones of a symmetric route.
+    size : (int, int)
+        Rows and columns of a tile: several parts, of which it has the bits.
+    """
+
+    way: Route
+    left: Ints
+    right: Ints
+    offset: int
+    square: bool
+    part: tuple[int, int]
+    size: tuple[int, int]
+
+    @classmethod
+    def of(cls, way: Route, left: Ints, right: Ints, offset: int | None = None) -> Job:
+        """The job for these courses, cut as suits the route; without `offset`, among themselves."""
+        side = min(way.side, PART)
+        part = (side, side) if way.symmetric else (_even(len(left), side), _even(len(right), side))
+        parts = min(max(1, BLOCK // side), MOST_PARTS)
+        return cls(way, left, right, offset or 0, offset is None, part, (parts * part[0], parts * part[1]))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns of the result."""
+        return len(self.left), len(self.right)
+
+    @property
+    def in_order(self) -> bool:
+        """Whether the route takes the courses in the order in which the result has them."""
+        return all(np.array_equal(p, np.arange(len(p))) for p in self.places(slice(None), slice(None)))
+
+    def tiles(self) -> list[Tile]:
+        """All tiles that have to be computed."""
+        if self.square:
+            return upper_tiles(self.shape[0], self.size[0])
+        return all_tiles(*self.shape, self.size[0], self.size[1])
+
+    def parts(self) -> list[Tile]:
+        """The same pairs, cut into what the route computes at once."""
+        if self.square:
+            return upper_tiles(self.shape[0], self.part[0])
+        return all_tiles(*self.shape, self.part[0], self.part[1])
+
+    def tile(self, tile: Tile) -> Floats:
+        """The similarities of a tile, (rows, cols)."""
+        rows, cols = tile
+        out = np.empty((rows.stop - rows.start, cols.stop - cols.start))
+        for r in spans(rows, self.part[0]):
+            for c in spans(cols, self.part[1]):
+                if not (self.square and c.stop <= r.start):  # below the diagonal
+                    self.fill((r, c), out[_inside(r, rows), _inside(c, cols)])
+        if self.square and rows == cols:
+            mirror(out)
+        return out
+
+    def mirrors_itself(self, part: Tile) -> bool:
+        """Whether the route gives the mirror image of a part the same bits, so that it need not be copied.
+
+        A library may sum in another order in what is left over at the end of a matrix, not in parts of full size.
+        """
+        aligned = self.part[0] % EVEN == 0
+        return self.way.symmetric and aligned and all(span.stop - span.start == self.part[0] for span in part)
+
+    def fill(self, part: Tile, out: Floats) -> None:
+        """Write the similarities of a part into `out`."""
+        self.way.tile(self.left[part[0]], self.right[part[1]], out)
+
+    def places(self, rows: slice, cols: slice) -> tuple[Ints, Ints]:
+        """Rows and columns of the result where a tile belongs."""
+        return self.left[rows], self.right[cols] - self.offset
+
+    def put(self, tile: Tile, block: Floats, values: Floats) -> None:
+        """Copy a tile, and its mirror image where there is one, to its place among all values."""
+        rows, cols = self.places(*tile)
+        values[np.ix_(rows, cols)] = block
+        if self.square and tile[0] != tile[1]:
+            values[np.ix_(cols, rows)] = block.T
+
+
+def job_of(courses: TimeCourses, gp: GP, others: TimeCourses | None = None) -> Job:
+    """The job to compare courses among themselves, or with others, by the cheapest exact route."""
+    checks.instance(courses, TimeCourses, "courses")
+    checks.instance(gp, GP, "gp")
+    if others is None:
+        way = route(courses, gp)
+        return Job.of(way, way.order, way.order)
+    checks.instance(others, TimeCourses, "others")
+    way, count = route(courses.joined(others), gp), len(courses)
+    order = way.order
+    return Job.of(way, order[order < count], order[order >= count], count)
+
+
+def mirror(block: Floats) -> None:
+    """Copy what is above the diagonal to below it, in strips: the same bits on both sides."""
+    for start in range(0, len(block), 64):
+        strip = slice(start, start + 64)
+        corner = block[strip, strip]
+        corner[...] = np.triu(corner) + np.triu(corner, 1).T
+        block[strip.stop :, strip] = block[strip, strip.stop :].T
+
+
+def _even(count: int, side: int) -> int:
+    """The size of as many parts as `side` makes of `count`, when all are about the same."""
+    parts = -(-count // side)
+    return -(-count // parts)
+
+
+def _inside(span: slice, whole: slice) -> slice:
+    return slice(span.start - whole.start, span.stop - whole.start)

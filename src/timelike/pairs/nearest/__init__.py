@@ -1,0 +1,1 @@
+"""The most similar courses of each, without the matrix of all pairs."""

@@ -1,0 +1,113 @@
+"""Candidates for the nearest courses where every course has its own times.
+
+    s(i, j) = log p(y_i | y_j) - log p(y_i)
+
+What course j leaves uncertain differs from course to course. With the mean of these uncertainties in its place, s is
+a quadratic function of the posterior mean of j, and ranking all j is one matrix product. The best of this ranking are
+compared exactly.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from timelike.base.arrays import Floats, Ints
+from timelike.base.threads import run_tiles
+from timelike.base.tiles import Tile, all_tiles
+from timelike.gp.information import Information, basis_for, chunks, on_basis
+from timelike.pairs.nearest.exact import WIDTH, Best, Task, offer_tile
+from timelike.pairs.nearest.points import along_tree
+
+if TYPE_CHECKING:
+    from timelike.pairs.routes import Route
+
+RANK = 8
+"""Basis functions for the ranking of candidates, where a coarse curve is enough."""
+SIDE = 64
+"""Courses whose candidates are pooled: courses with similar curves, so that many candidates are the same."""
+CANDIDATES = 300
+"""Candidates of each course, or 10 k where that is more; pooled they are several times as many."""
+SAMPLED = 1 / 16
+"""Fraction of the items that are looked at to see how good a candidate must be; but at least 4096."""
+
+
+def by_candidates(task: Task, best: Best, way: Route) -> None:
+    """Offer each course the items that rank high when all are equally uncertain, with their exact similarity."""
+    found = on_basis(task.courses, task.gp, basis_for(task.courses, task.gp, RANK))
+    ranking = Ranking.of(found, task)
+    asked = along_tree(found.means()[: task.asked])
+
+    def work(tile: Tile) -> None:
+        rows = asked[tile[0]]
+        items = ranking.candidates(rows)
+        for start in range(0, len(items), WIDTH):
+            offer_tile(best, way, rows, items[start : start + WIDTH])
+
+    run_tiles(work, all_tiles(task.asked, 1, SIDE), task.threads, "neighbors")
+
+
+@dataclass(frozen=True, eq=False)
+class Ranking:
+    """The similarity to within a term of the course asked about, if all items were equally uncertain.
+
+    Attributes
+    ----------
+    found : Information
+    precision : (r, r)
+        Inverse of the mean posterior covariance of the items.
+    features : (r + r (r + 1) / 2, M)
+        The items: their means, and the products of these.
+    sample : (L,)
+        Items chosen at random.
+    rank : int
+        How good a candidate must be: as good as this rank in the sample.
+    first : int
+        Position of the first item.
+    """
+
+    found: Information
+    precision: Floats
+    features: Floats
+    sample: Ints
+    rank: int
+    first: int
+
+    @classmethod
+    def of(cls, found: Information, task: Task) -> Ranking:
+        """For the items of a task."""
+        weights = np.bincount(found.design_of[task.first :], minlength=len(found.A))
+        covariance = sum(
+            np.tensordot(weights[part], np.linalg.inv(np.eye(found.rank) + found.A[part]), axes=1)
+            for part in chunks(len(found.A), found.rank**2)
+        )
+        means = found.means()[task.first :].T
+        a, b = np.tril_indices(found.rank)
+        features = np.concatenate([means, means[a] * means[b]])
+        count = means.shape[1]
+        sampled = min(count, max(4096, int(SAMPLED * count)))
+        sample = np.sort(np.random.default_rng(0).permutation(count)[:sampled])
+        rank = int(np.ceil(max(CANDIDATES, 10 * task.k) * sampled / count))
+        precision = np.linalg.inv(covariance / count)
+        return cls(found, precision, features, sample, min(rank, sampled), task.first)
+
+    def candidates(self, rows: Ints) -> Ints:
+        """Items that rank high for at least one of the courses `rows`, in their order."""
+        form = self.form(rows)
+        least = np.partition(form @ self.features[:, self.sample], -self.rank, axis=1)[:, -self.rank, None]
+        high = [(form @ self.features[:, part] >= least).any(axis=0) for part in self._parts()]
+        return np.flatnonzero(np.concatenate(high)) + self.first
+
+    def form(self, rows: Ints) -> Floats:
+        """Coefficients of each course's quadratic function of an item's mean: ``l . m - 1/2 m^T M m``."""
+        A, b = self.found.A[self.found.design_of[rows]], self.found.b[rows]
+        solved = np.linalg.solve(self.precision + A, np.concatenate([A, b[:, :, None]], axis=2))
+        linear = solved[:, :, -1] @ self.precision
+        square = A - A @ solved[:, :, :-1]
+        i, j = np.tril_indices(self.found.rank)
+        return np.concatenate([linear, square[:, i, j] * np.where(i == j, -0.5, -1)], axis=1)
+
+    def _parts(self) -> list[slice]:
+        return [slice(a, a + 4 * WIDTH) for a in range(0, self.features.shape[1], 4 * WIDTH)]

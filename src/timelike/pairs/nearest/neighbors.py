@@ -1,0 +1,203 @@
+"""neighbors: the k courses most similar to each course, without the matrix of all pairs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from timelike.base import checks, notebook
+from timelike.base.arrays import Floats, Ints
+from timelike.base.blas import one_thread_below
+from timelike.courses import TimeCourses
+from timelike.exceptions import InputError
+from timelike.gp import GP
+from timelike.pairs.nearest.candidates import by_candidates
+from timelike.pairs.nearest.exact import Best, Task, by_prediction, by_tiles
+from timelike.pairs.routes import route
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from scipy.sparse import csr_array
+
+ITEMS_A_DESIGN = 1000
+"""Designs are searched pair by pair when each has, on average, at least so many items; fewer are faster as tiles."""
+AFFORDABLE = {"grid": 1e10, "grids": 1e10, "information": 4e8, "dense": 4e6}
+"""Pairs that are all computed, by the route of a pair, before candidates are searched: some minutes of work."""
+SAMPLE = 100
+"""Courses on which the recall of a search that may miss some is measured."""
+
+
+@dataclass(frozen=True, eq=False)
+class Neighbors:
+    """The k most similar courses of each course.
+
+    Attributes
+    ----------
+    indices : (N, k)
+        Positions among the items, best first. A course is not its own neighbour. Those found with equal scores are
+        in the order of the courses; where more are equal than fit, which of them are found is not specified.
+    scores : (N, k)
+        The exact similarity s of each, descending.
+    names : tuple of str
+        The courses asked about.
+    others : tuple of str or None
+        The items where they are other courses; None when they are those of `names`.
+    route : str
+        How they were found: "grid" or "grids" (nearest points), "tiles" (all pairs) are exact; "candidates" and
+        "approximate" may miss some.
+    recall : float
+        Fraction of the true k nearest that were found: 1 for an exact search, otherwise measured against all pairs
+        on a sample of 100 courses.
+    """
+
+    indices: Ints
+    scores: Floats
+    names: tuple[str, ...]
+    others: tuple[str, ...] | None = None
+    route: str = ""
+    recall: float = 1.0
+
+    def __repr__(self) -> str:
+        count, k = self.indices.shape
+        exact = "exact" if self.route in EXACT else f"recall {self.recall:.3f} on a sample"
+        return f"Neighbors: {k} of each of {checks.counted(count, 'course')} ({self.route}, {exact})"
+
+    def _repr_html_(self) -> str:
+        return notebook.neighbors(self)
+
+    def graph(self) -> csr_array:
+        """The courses joined to their neighbours: ones, no diagonal.
+
+        Among the courses themselves, (N, N) and symmetric: an edge holds if either end has it, as in the paper.
+        Against others, (N, M): row i has a one for each neighbour of course i.
+        """
+        from scipy.sparse import csr_array
+
+        count, k = self.indices.shape
+        width = count if self.others is None else len(self.others)
+        starts = np.arange(0, count * k + 1, k)
+        directed = csr_array((np.ones(count * k), self.indices.ravel(), starts), shape=(count, width))
+        directed.sort_indices()
+        return directed if self.others is not None else directed.maximum(directed.T).tocsr()
+
+    def to_frame(self) -> pd.DataFrame:
+        """Tidy table with columns course, rank (from 1), neighbor, score."""
+        import pandas as pd
+
+        count, k = self.indices.shape
+        items = np.array(self.names if self.others is None else self.others, dtype=object)
+        return pd.DataFrame(
+            {
+                "course": np.repeat(np.array(self.names, dtype=object), k),
+                "rank": np.tile(np.arange(1, k + 1), count),
+                "neighbor": items[self.indices.ravel()],
+                "score": self.scores.ravel(),
+            }
+        )
+
+
+EXACT = ("grid", "grids", "tiles")
+
+
+def neighbors(
+    courses: TimeCourses,
+    gp: GP,
+    k: int = 7,
+    *,
+    others: TimeCourses | None = None,
+    approximate: bool | None = None,
+    threads: int | None = None,
+) -> Neighbors:
+    """The `k` courses most similar to each course, with their similarity; the matrix of all pairs is never formed.
+
+    Courses on one grid, or on a few, are searched exactly: the courses most like i are those that predict it best,
+    and these are the nearest points in a space of a few dimensions. Where courses have their own times all pairs are
+    computed, a tile at a time, up to about 20,000 courses (100,000 where 80 or more share a grid, 2,000 where the
+    kernel is rough); for more, candidates are taken from the posterior means and ranked by their exact similarity.
+    The result says which it was, and what fraction of the true neighbours a search with candidates found.
+
+    Parameters
+    ----------
+    courses
+    gp
+        From :func:`timelike.fit`, or given.
+    k
+        Number of neighbours.
+    others
+        Look for neighbours among these instead of among `courses`: new courses against stored ones.
+    approximate
+        False: exact, however long it takes. True: where courses share grids, an approximate index (FAISS, the extra
+        ``approximate``), for curves of many dimensions; where they have their own times, candidates for any number
+        of courses. None: as described above.
+    threads
+        Number of threads; by default all that this process may use.
+
+    Examples
+    --------
+    >>> import timelike as tl
+    >>> courses, labels = tl.simulate.profiles(seed=1)
+    >>> found = neighbors(courses, tl.fit(courses), k=3)
+    >>> found
+    Neighbors: 3 of each of 150 courses (grid, exact)
+    >>> bool((labels[found.indices[0]] == labels[0]).all())       # all of the same profile
+    True
+    """
+    task = _task(courses, gp, k, others, threads)
+    best = Best(task.asked, task.k)
+    with one_thread_below():  # products of small matrices; the searches share out their work themselves
+        name = _search(task, best, approximate)
+    recall = 1.0
+    if name not in EXACT:
+        _complete(task, best)
+        recall = _recall(task, best)
+    items = None if others is None else others.names
+    return Neighbors(best.indices - task.first, best.scores, courses.names, items, name, recall)
+
+
+def _task(courses: TimeCourses, gp: GP, k: int, others: TimeCourses | None, threads: int | None) -> Task:
+    checks.instance(courses, TimeCourses, "courses")
+    checks.instance(gp, GP, "gp")
+    if others is not None:
+        checks.instance(others, TimeCourses, "others")
+    most = len(courses) - 1 if others is None else len(others)
+    if most == 0:
+        raise InputError("there is only one course: it has no neighbours; give others=, or more courses.")
+    checks.whole(k, "k", 1, most, "other courses" if others is None else "courses in others")
+    both = courses if others is None else courses.joined(others)
+    return Task(both, gp, len(courses), 0 if others is None else len(courses), int(k), threads)
+
+
+def _search(task: Task, best: Best, approximate: bool | None) -> str:
+    """Fill `best`, and say how."""
+    if _few_designs(task):
+        by_prediction(task, best, approximate=bool(approximate))
+        return "approximate" if approximate else "grid" if len(task.courses.designs) == 1 else "grids"
+    way = route(task.courses, task.gp)
+    if approximate is False or (approximate is None and task.pairs <= AFFORDABLE[way.name]):
+        by_tiles(task, best, way)
+        return "tiles"
+    by_candidates(task, best, way)
+    return "candidates"
+
+
+def _complete(task: Task, best: Best) -> None:
+    """Compare courses for which a search found fewer than k items with all items."""
+    incomplete = best.forget_incomplete()
+    if len(incomplete):
+        by_tiles(task, best, route(task.courses, task.gp), incomplete)
+
+
+def _few_designs(task: Task) -> bool:
+    designs = len(task.courses.designs)
+    return designs == 1 or len(task.courses) - task.first >= ITEMS_A_DESIGN * designs
+
+
+def _recall(task: Task, best: Best) -> float:
+    """Fraction of the true neighbours in `best`, on a sample of courses; equal scores are equally good."""
+    sample = np.random.default_rng(0).permutation(task.asked)[:SAMPLE]
+    exact = Best(task.asked, task.k)
+    by_tiles(task, exact, route(task.courses, task.gp), sample)
+    least = exact.scores[sample, -1:]
+    return float((best.scores[sample] >= least - 1e-9 * np.abs(least)).mean())

@@ -1,0 +1,1 @@
+"""All pairs in a file: tiles that are written, recorded and resumed."""

@@ -1,0 +1,276 @@
+"""All similarities to a file: bounded memory, resumable, whole or absent.
+
+Everything under way is in ``<out>.partial``: the matrix, and the journal of the tiles that are done. A tile counts as
+done when it is on the disk, and after that its line in the journal. The matrix takes its name when all tiles are there.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import numpy as np
+
+from timelike.base.arrays import Floats, Ints
+from timelike.base.threads import run_tiles
+from timelike.base.tiles import Tile, pair_count
+from timelike.exceptions import InputError
+from timelike.pairs.job import Job
+from timelike.pairs.on_disk import stores
+from timelike.pairs.on_disk.fingerprint import Fingerprint, differences, digest
+from timelike.pairs.on_disk.journal import Journal, alone, checksum, record
+from timelike.pairs.on_disk.stores import Labels, NumpyStore, Store
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """A job, what its result depends on, and who computes it."""
+
+    job: Job
+    fingerprint: Fingerprint
+    threads: int | None = None
+    client: Any = None
+
+
+def compute(run: Run, target: Path, labels: Labels, *, resume: bool, replace: bool) -> tuple[Any, Labels]:
+    """The values of a job in the file `target`, and its labels; an old matrix stays there until all is computed."""
+    target = target.absolute()
+    folder = target.with_name(target.name + ".partial")
+    stores.check_ending(target)
+    if resume and target.exists():
+        return _finished(run, target, folder)
+    _check_place(target, replace)
+    with _disk(folder):
+        folder.mkdir(exist_ok=True)
+    with alone(folder):
+        _check_place(target, replace)
+        _begin(folder, resume, replace)
+        store = _fill_all(run, target, folder)
+        _check_place(target, replace)
+        with _disk(folder):
+            if target.exists():
+                target.replace(folder / "replaced")  # a matrix never stands with the labels of another
+            store.finish(target, labels | {"fingerprint": run.fingerprint})
+        shutil.rmtree(folder, ignore_errors=True)
+    return stores.open_matrix(target)
+
+
+def _check_place(target: Path, replace: bool) -> None:
+    """Raise where the result would take the place of a file; `replace`: of one that is no matrix of ours."""
+    if target.exists() and replace:
+        stores.open_matrix(target)
+    elif target.exists():
+        raise InputError(f"{target} exists. Choose another, or resume.")
+    elif stores.has_foreign_labels(target):
+        raise InputError(
+            f"{stores.labels_path(target)} exists, and its place is that of the names. Move it away, and resume."
+        )
+
+
+def _begin(folder: Path, resume: bool, replace: bool) -> None:
+    """Throw away what an earlier run left, or raise where nobody said whether to."""
+    left = [path for path in folder.iterdir() if path.name != "lock"]
+    if replace:
+        for path in left:
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+    elif not resume and any(path.name.endswith("journal") for path in left):
+        raise InputError(f"{folder} holds an unfinished run. Resume it, or remove that folder to start again.")
+
+
+def _finished(run: Run, target: Path, folder: Path) -> tuple[Any, Labels]:
+    values, labels = stores.open_matrix(target)
+    if changed := differences(labels["fingerprint"], run.fingerprint):
+        other = f", or remove {target} to go on with {folder}" if folder.exists() else ""
+        raise InputError(
+            f"{target} is finished, but of other input: {changed}. Choose another name for this run{other}."
+        )
+    shutil.rmtree(folder, ignore_errors=True)  # of a run that was killed after its last step but one
+    return values, labels
+
+
+def _fill_all(run: Run, target: Path, folder: Path) -> Store:
+    """The store of the final matrix, with all tiles in it.
+
+    A route that sorts the courses has tiles that are scattered over the result. They are written side by side
+    first, and then read in the order of the courses.
+    """
+    job, client = run.job, run.client
+    # A worker of a run that was killed may still write: never into the matrix of another input.
+    name = f"matrix-{digest(run.fingerprint)}"
+    if not job.in_order:
+        sorted_store = NumpyStore(folder / f"{name}-sorted.npy", job.shape)
+        _fill(run, job, sorted_store, Journal(folder / "sorted.journal"))
+        job, client = Reordered.of(job, sorted_store.path), None
+    store = stores.store_for(folder / f"{name}{target.suffix}", job.shape, job.size)
+    _fill(Run(job, run.fingerprint, run.threads, client), job, store, Journal(folder / "journal"))
+    return store
+
+
+def _fill(run: Run, job: Job, store: Store, journal: Journal) -> None:
+    """Compute and write the tiles that are not yet done."""
+    _check_input(journal, run.fingerprint)
+    with _disk(store.path):
+        store.prepare()
+    left = _left(run, job, store, journal)
+    _check_space(store.path, (16 if job.square else 8) * sum(map(pair_count, left)))
+    here = run.client is not None and not _shared(run.client, store.path.parent)
+    work = job.tile if here else Writing(job, store)
+    with journal.open() as file:
+
+        def done(tile: Tile, result: Any) -> None:
+            check = _write(job, store, tile, result) if here else result
+            with _disk(journal.path):
+                for side in (tile, tile[::-1]) if job.square else (tile,):
+                    store.sync(side)
+                record(file, tile, check)
+
+        run_tiles(work, left, run.threads, "similarity", done=done, client=run.client)
+
+
+@dataclass(frozen=True, eq=False)
+class Writing:
+    """Computes a tile and writes it, wherever that happens; the result is its checksum."""
+
+    job: Job
+    store: Store
+
+    def __call__(self, tile: Tile) -> int:
+        """The checksum of a tile that is written now."""
+        return _write(self.job, self.store, tile, self.job.tile(tile))
+
+
+def _write(job: Job, store: Store, tile: Tile, block: Floats) -> int:
+    with _disk(store.path):
+        store.write(tile, block)
+        if job.square and tile[0] != tile[1]:
+            store.write(tile[::-1], block.T)
+    return checksum(block)
+
+
+# -- continuing --------------------------------------------------------------------------------------------------
+
+
+def _check_input(journal: Journal, fingerprint: Fingerprint) -> None:
+    """Raise where the run to be continued had other input; begin a journal where there is none."""
+    known = journal.fingerprint()
+    if known is None:
+        with _disk(journal.path):
+            journal.start(fingerprint)
+    elif changed := differences(known, fingerprint):
+        raise InputError(
+            f"{journal.path.parent} holds a run of other input: {changed}. Give the same input as then, or remove "
+            "that folder to start again."
+        )
+
+
+def _left(run: Run, job: Job, store: Store, journal: Journal) -> list[Tile]:
+    """Tiles to compute: those without a line in the journal, and those that are not on the disk as it says."""
+    done, whole = journal.done(), set()
+
+    def check(tile: Tile) -> bool:
+        block = store.read(tile)
+        if block is None or checksum(block) != done[_key(tile)]:
+            return False
+        other = store.read(tile[::-1]) if job.square else block.T
+        return other is not None and np.array_equal(other, block.T)
+
+    def keep(tile: Tile, good: bool) -> None:
+        if good:
+            whole.add(_key(tile))
+
+    tiles = job.tiles()
+    run_tiles(check, [t for t in tiles if _key(t) in done], run.threads, "checking what is done", done=keep)
+    return [tile for tile in tiles if _key(tile) not in whole]
+
+
+def _key(tile: Tile) -> tuple[int, int]:
+    return tile[0].start, tile[1].start
+
+
+# -- the disk ----------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _disk(path: Path) -> Iterator[None]:
+    """Turn what the disk complains about into an error that says what to do."""
+    try:
+        yield
+    except OSError as problem:
+        reason = problem.strerror or str(problem)
+        raise InputError(f"cannot write {path}: {reason}. What is done is kept: once that is solved, resume.") from None
+
+
+def _check_space(path: Path, needed: int) -> None:
+    free = shutil.disk_usage(path.parent).free
+    if needed > free:
+        raise InputError(
+            f"{path.parent} needs {needed / 1e9:.1f} GB more, the disk has {free / 1e9:.1f} GB free. Make room and "
+            "resume, or keep only pairs that are alike: similar_pairs, neighbors."
+        )
+
+
+def _shared(client: Any, folder: Path) -> bool:
+    """Whether all workers see this folder, and may write into it."""
+    token = folder / f"token-{uuid4().hex}"
+    token.touch()
+    try:
+        return all(client.run(_writable, str(token)).values())
+    finally:
+        token.unlink(missing_ok=True)
+
+
+def _writable(token: str) -> bool:
+    """On a worker: whether a file of the client is there, and a file beside it can be written."""
+    if not Path(token).exists():
+        return False
+    beside = Path(f"{token}-{uuid4().hex}")
+    try:
+        beside.touch()
+        beside.unlink()
+    except OSError:
+        return False
+    return True
+
+
+# -- courses that the route sorted ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Reordered:
+    """A route that reads what another route computed, in the order of the courses.
+
+    Attributes
+    ----------
+    path : Path
+        The similarities in the order of that route.
+    row, col
+        For each course of the result, its row and column there.
+    """
+
+    name = "reordered"
+    side = 128  # the file is mapped afresh for each part: pages read before would count as memory
+    symmetric = False
+    path: Path
+    row: Ints
+    col: Ints
+
+    @classmethod
+    def of(cls, job: Job, path: Path) -> Job:
+        """The job that puts the result of `job`, in the file `path`, into the order of the courses."""
+        rows, cols = job.places(slice(None), slice(None))
+        way = cls(path, np.argsort(rows), np.argsort(cols))
+        return Job.of(way, np.arange(len(rows)), np.arange(len(cols)), None if job.square else 0)
+
+    @property
+    def order(self) -> Ints:
+        """That of the courses."""
+        return np.arange(len(self.row))
+
+    def tile(self, rows: Ints, cols: Ints, out: Floats) -> None:
+        """Read the similarities of the courses `rows` to the courses `cols` into `out`."""
+        out[...] = np.load(self.path, mmap_mode="r")[np.ix_(self.row[rows], self.col[cols])]

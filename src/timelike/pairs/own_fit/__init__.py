@@ -1,0 +1,1 @@
+"""Pairs with hyperparameters of their own."""

@@ -1,0 +1,206 @@
+"""similarity: the log likelihood ratio of "one curve" to "two curves", for every pair of courses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from timelike.base import notebook
+from timelike.base.arrays import Floats
+from timelike.base.dask_workers import check_client
+from timelike.base.threads import run_tiles
+from timelike.base.tiles import Tile
+from timelike.courses import TimeCourses
+from timelike.exceptions import InputError
+from timelike.gp import GP
+from timelike.pairs.job import Job, job_of, mirror
+from timelike.pairs.on_disk import stores
+from timelike.pairs.on_disk import write as on_disk
+from timelike.pairs.on_disk.fingerprint import fingerprint
+from timelike.pairs.on_disk.stores import Labels
+from timelike.pairs.on_disk.write import Run
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, eq=False)
+class Similarity:
+    """Similarities of courses: above zero, one curve explains the pair better; below, two curves do.
+
+    Attributes
+    ----------
+    values : (N, M)
+        ``values[i, j]`` is the log likelihood ratio s of course i and course j. When the courses are compared
+        among themselves it is symmetric, and the diagonal is s(i, i), which is not zero. On disk it is a memory map
+        or a Zarr array: take slices of it; :meth:`to_frame` and :meth:`dissimilarity` load all of it.
+    names : tuple of str
+        Courses of the rows.
+    others : tuple of str or None
+        Courses of the columns; None when they are those of the rows.
+    route : str
+        How it was computed.
+    """
+
+    values: Floats
+    names: tuple[str, ...]
+    others: tuple[str, ...] | None = None
+    route: str = ""
+
+    @classmethod
+    def open(cls, path: str | PathLike[str]) -> Similarity:
+        """The similarities in a file that ``similarity(..., out=path)`` wrote; values are read when looked at.
+
+        Examples
+        --------
+        >>> import tempfile, timelike as tl
+        >>> courses, _ = tl.simulate.profiles(seed=1)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     written = tl.similarity(courses, tl.GP.se(0.9, 0.7, 0.08), out=f"{folder}/S.npy")
+        ...     S = tl.Similarity.open(f"{folder}/S.npy")
+        ...     S, S.names[:2], float(S.values[0, 1].round(2))
+        (Similarity: 150 x 150 log likelihood ratios, ('A01', 'A02'), 6.91)
+        """
+        return cls._of(*stores.open_matrix(Path(path)))
+
+    @classmethod
+    def _of(cls, values: Any, labels: Labels) -> Similarity:
+        others = labels["others"]
+        return cls(values, tuple(labels["names"]), None if others is None else tuple(others), labels["route"])
+
+    def __repr__(self) -> str:
+        return f"Similarity: {self.values.shape[0]:,} x {self.values.shape[1]:,} log likelihood ratios"
+
+    def _repr_html_(self) -> str:
+        return notebook.similarity(self)
+
+    def to_frame(self) -> pd.DataFrame:
+        """The values with names on rows and columns."""
+        import pandas as pd
+
+        columns = self.names if self.others is None else self.others
+        return pd.DataFrame(np.asarray(self.values), index=list(self.names), columns=list(columns))
+
+    def dissimilarity(self) -> Floats:
+        """The paper's dissimilarity, ``1 + max(S) - S`` with a zero diagonal.
+
+        It depends on the most similar pair of all, the diagonal included.
+        """
+        if self.others is not None:
+            raise InputError("a dissimilarity needs all courses against themselves, not against others.")
+        values = np.array(self.values)  # a copy in memory, also of what is on the disk
+        np.subtract(1 + values.max(), values, out=values)
+        np.fill_diagonal(values, 0)
+        return values
+
+
+def similarity(
+    courses: TimeCourses,
+    gp: GP,
+    others: TimeCourses | None = None,
+    *,
+    threads: int | None = None,
+    out: str | PathLike[str] | None = None,
+    resume: bool = False,
+    replace: bool = False,
+    client: Any = None,
+) -> Similarity:
+    """The similarity of every pair of courses: ``log p(both | one curve) - log p(both | two curves)``.
+
+    Works for shared, uneven, replicated and each course's own times, with or without known errors; always exact.
+
+    Parameters
+    ----------
+    courses
+    gp
+        From :func:`timelike.fit`, or given.
+    others
+        Compare with these instead of among themselves.
+    threads
+        Number of threads; by default all that this process may use.
+    out
+        Write the values to this file instead of keeping them in memory: a NumPy file (``.npy``) or a Zarr array
+        (``.zarr``, extra ``disk``). It appears when it is whole; until then the work is in ``<out>.partial``.
+    resume
+        Continue an unfinished run of the same input with the same `out`, whatever ended it. The result has the
+        same bits. Starts anew where there is nothing to continue.
+    replace
+        Let the result take the place of similarities that are in `out` already; they stay until it is whole.
+    client
+        A ``dask.distributed.Client``: its workers compute, with the same bits (extra ``dask``). Workers that see the
+        folder of `out` write their tiles themselves, others send them here.
+
+    Examples
+    --------
+    >>> import timelike as tl
+    >>> courses, _ = tl.simulate.profiles(seed=1)
+    >>> S = tl.similarity(courses, tl.fit(courses))
+    >>> S
+    Similarity: 150 x 150 log likelihood ratios
+    >>> bool(S.values[0, 1] > S.values[0, 149])     # two of one profile, two of different profiles
+    True
+    """
+    if resume and replace:
+        raise InputError("resume goes on with what is there, replace throws it away: give one of them.")
+    job = job_of(courses, gp, others)
+    if client is not None:
+        check_client(client)
+    if out is not None:
+        run = Run(job, fingerprint(courses, gp, others, job), threads, client)
+        names = _labels(courses, others, job)
+        return Similarity._of(*on_disk.compute(run, Path(out), names, resume=resume, replace=replace))
+    if resume or replace:
+        raise InputError("resume continues the file of an earlier run, and replace replaces it: give its path as out.")
+    values = np.empty(job.shape)
+    if client is not None:
+        run_tiles(job.tile, job.tiles(), threads, "similarity", done=partial(_put, job, values), client=client)
+    else:
+        _fill_parts(values, job, threads)
+    return Similarity(values, courses.names, None if others is None else others.names, job.way.name)
+
+
+def _put(job: Job, values: Floats, tile: Tile, block: Floats) -> None:
+    job.put(tile, block, values)
+
+
+def _labels(courses: TimeCourses, others: TimeCourses | None, job: Job) -> Labels:
+    columns = None if others is None else list(others.names)
+    return {"names": list(courses.names), "others": columns, "route": job.way.name}
+
+
+def _fill_parts(values: Floats, job: Job, threads: int | None) -> None:
+    """Compute part by part, in place where the route's order allows, and mirror what is above the diagonal.
+
+    The parts are those of a file: a product cut in another way may differ in the last bit.
+    """
+    in_order = job.in_order
+
+    def work(part: Tile) -> None:
+        rows, cols = part
+        block = values[part] if in_order else np.empty((rows.stop - rows.start, cols.stop - cols.start))
+        job.fill(part, block)
+        if not in_order:
+            if job.square and rows == cols:
+                mirror(block)
+            job.put(part, block, values)
+        elif job.square:
+            _reflect(values, job, part)
+
+    run_tiles(work, job.parts(), threads, "similarity")
+
+
+def _reflect(values: Floats, job: Job, part: Tile) -> None:
+    """Fill what is below the diagonal: computed where that gives the same bits, which is faster than copying."""
+    rows, cols = part
+    if job.mirrors_itself(part):
+        if rows != cols:
+            job.fill((cols, rows), values[cols, rows])
+    elif rows == cols:
+        mirror(values[part])
+    else:
+        values[cols, rows] = values[part].T

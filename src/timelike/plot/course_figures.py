@@ -1,0 +1,265 @@
+"""Figures for publications: one function, one figure, drawn on the Axes that it returns.
+
+Without `ax` each function makes a figure that fits one column of a journal (3.5 inches), or two (7 inches); on given
+Axes it draws there and takes over their size of text. Labels get their units by `time` and `value`; whatever else
+should be different can be changed on the Axes afterwards. :func:`save` writes the figure.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from timelike.base.arrays import Floats
+from timelike.base.checks import counted
+from timelike.exceptions import InputError
+from timelike.plot.cluster_figures import cluster_panels, clusters
+from timelike.plot.matrix_figures import bound, dendrogram, heatmap, tree_heatmap, value_heatmap
+from timelike.plot.parts import (
+    COLORS,
+    DASHES,
+    LIGHT,
+    RASTER,
+    averaged,
+    axes_or_page,
+    draw_curve,
+    draw_lines,
+    draw_points,
+    labelled,
+    legend_above,
+    legend_beside,
+    number,
+    one_coordinate,
+    panels,
+    save,
+    shortened,
+    times_of,
+    titled,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from timelike.courses import TimeCourses
+    from timelike.gp import GP
+    from timelike.pairs.explain import Explanation
+
+__all__ = [
+    "COLORS",
+    "bound",
+    "cluster_panels",
+    "clusters",
+    "courses",
+    "dendrogram",
+    "explanation",
+    "heatmap",
+    "neighbors",
+    "pair",
+    "panels",
+    "save",
+    "tree_heatmap",
+    "value_heatmap",
+]
+
+
+def courses(
+    courses: TimeCourses,
+    ax: Axes | None = None,
+    *,
+    color: str | None = None,
+    time: str = "time",
+    value: str = "value",
+) -> Axes:
+    """All courses over time: up to six with dots, colours and names, more as thin lines.
+
+    The lines go through the means of replicates; all values are dots, as long as there are at most 200 courses or a
+    course has one time only. Where a value is missing the line goes straight on to the next. Known errors of up to six
+    courses are bars of one standard error.
+
+    Parameters
+    ----------
+    courses
+    ax
+    color
+        One colour for all.
+    time, value
+        Labels of the axes, with units.
+
+    Examples
+    --------
+    >>> import timelike as tl
+    >>> found = tl.TimeCourses.from_arrays([0, 12, 24], [[1, 3, 2], [2, 2, 5]], names=["Cdc6", "Cln2"])
+    >>> ax = tl.plot.courses(found, time="time (h)", value="log2 expression")
+    >>> ax.get_xlabel(), [text.get_text() for text in ax.get_legend().get_texts()]
+    ('time (h)', ['Cdc6', 'Cln2'])
+    """
+    ax = axes_or_page(ax)
+    if len(courses) > LIGHT or color is not None:
+        draw_lines(ax, courses, color or COLORS[0], rasterized=len(courses) > RASTER)
+        return labelled(ax, counted(len(courses), "course"), time, value)
+    return _draw_few(ax, courses, time, value)
+
+
+def _draw_few(ax: Any, courses: TimeCourses, time: str, value: str) -> Axes:
+    handles = []
+    for k, line in enumerate(averaged(courses)):
+        ax.plot(*line.T, color=COLORS[k], linewidth=1)
+        handles.append(draw_points(ax, courses[k], COLORS[k]))
+    if len(courses) == 1:
+        return labelled(ax, courses.names[0], time, value)
+    labelled(ax, "", time, value)
+    legend_above(ax, handles, [shortened(name) for name in courses.names], columns=3)
+    return ax
+
+
+def pair(
+    courses: TimeCourses,
+    gp: GP,
+    first: str | int,
+    second: str | int,
+    ax: Axes | None = None,
+    *,
+    time: str = "time",
+    value: str = "value",
+) -> Axes:
+    """Two courses, the curve that each has for itself (dashed) and the one that they would share (with its band).
+
+    The band is two standard deviations of the shared curve. Known errors are bars of one standard error.
+
+    Examples
+    --------
+    >>> import timelike as tl
+    >>> courses, _ = tl.simulate.profiles(seed=1)
+    >>> ax = tl.plot.pair(courses, tl.fit(courses), "A01", "C01", time="time (h)", value="log2 expression")
+    >>> ax.get_title(loc="left")
+    's = ...8.97: two curves explain them better'
+    """
+    from timelike.pairs.explain import explain
+
+    why = explain(courses, gp, first, second)
+    ax = axes_or_page(ax)
+    at = times_of(why.pair)
+    shared = draw_curve(ax, at, gp.posterior(why.pair, at), color="0.3")
+    points = [draw_points(ax, why.pair[k], COLORS[k]) for k in range(2)]
+    own = [_draw_own(ax, at, gp.posterior(why.pair[k], at).mean, COLORS[k]) for k in range(2)]
+    labelled(ax, "", time, value)
+    names = [shortened(name) for name in why.pair.names]
+    texts = [*names, "one curve for both, ± 2 sd", "a curve for each"]
+    rows = legend_above(ax, [*points, (shared[1], shared[0]), tuple(own)], texts)
+    return titled(ax, _verdict(why.similarity), rows=rows)
+
+
+def _draw_own(ax: Any, at: Floats, mean: Floats, color: str) -> Any:
+    marker = "_" if len(at) == 1 else ""
+    return ax.plot(at, mean, "--", marker=marker, color=color, linewidth=0.9, zorder=2.5)[0]
+
+
+def explanation(why: Explanation, ax: Axes | None = None, *, time: str = "time") -> Axes:
+    """What each value adds to the similarity, as bars along time; they sum to s. Replicates are summed.
+
+    Examples
+    --------
+    >>> import timelike as tl
+    >>> courses, _ = tl.simulate.profiles(seed=1)
+    >>> why = tl.explain(courses, tl.fit(courses), "A01", "C01")
+    >>> ax = tl.plot.explanation(why, time="time (h)")
+    >>> bool(abs(sum(bar.get_height() for bar in ax.patches) - why.similarity) < 1e-9)
+    True
+    """
+    ax = axes_or_page(ax)
+    times = one_coordinate(why.pair.times)
+    span = np.ptp(times) or 1.0
+    width = 0.4 * min(np.diff(np.unique(times)).min(initial=span), span / 12)
+    handles = []
+    for k, share in enumerate(why.contributions):
+        distinct, at = np.unique(why.pair[k].times, return_inverse=True)
+        total = np.bincount(at.ravel(), share)
+        handles.append(ax.bar(distinct + (k - 0.5) * width, total, width, color=COLORS[k], linewidth=0))
+    ax.axhline(0, color="0.3", linewidth=0.6)
+    labelled(ax, "", time, "contribution to s")
+    rows = legend_above(ax, handles, [shortened(name) for name in why.pair.names])
+    return titled(ax, _verdict(why.similarity), rows=rows)
+
+
+class Neighbors(Protocol):
+    """What :func:`timelike.neighbors` gives: for each course the nearest, and their s, (N, k) each."""
+
+    @property
+    def indices(self) -> Any:
+        """Positions of the nearest courses."""
+
+    @property
+    def scores(self) -> Any:
+        """Their similarities."""
+
+
+def neighbors(
+    courses: TimeCourses,
+    gp: GP,
+    name: str | int,
+    nearest: Neighbors,
+    ax: Axes | None = None,
+    *,
+    time: str = "time",
+    value: str = "value",
+) -> Axes:
+    """A course with its curve and band, and its nearest courses as thin lines, with their s in the legend.
+
+    The band is two standard deviations of the course's own curve.
+
+    Parameters
+    ----------
+    courses, gp
+    name
+        Name or position of the course.
+    nearest
+        From ``timelike.neighbors(courses, gp)``.
+    ax
+    time, value
+        Labels of the axes, with units.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> import timelike as tl
+    >>> courses, _ = tl.simulate.profiles(seed=1)
+    >>> gp = tl.fit(courses)
+    >>> s = tl.similarity(courses, gp, courses).values
+    >>> best = (-s).argsort(axis=1)[:, :5]
+    >>> nearest = SimpleNamespace(indices=best, scores=np.take_along_axis(s, best, axis=1))
+    >>> ax = tl.plot.neighbors(courses, gp, "A01", nearest)
+    >>> len(ax.get_legend().get_texts())
+    7
+    """
+    if len(nearest.indices) != len(courses):
+        raise InputError(f"the neighbours are of {len(nearest.indices):,} courses, not of these {len(courses):,}.")
+    if getattr(nearest, "others", None) is not None:
+        raise InputError("these neighbours are among other courses: find them with timelike.neighbors(courses, gp).")
+    at = courses.index(name)
+    ax = axes_or_page(ax)
+    asked = courses[at]
+    curve, band = draw_curve(ax, times_of(asked), gp.posterior(asked, times_of(asked)))
+    draw_points(ax, asked, "black")
+    curve.set_label(shortened(asked.names[0]))
+    band.set_label("± 2 sd of its curve")
+    for rank, (index, score) in enumerate(zip(nearest.indices[at], nearest.scores[at], strict=True)):
+        if index >= 0:
+            _draw_neighbor(ax, courses[int(index)], rank, float(score))
+    legend_beside(ax)
+    return labelled(ax, f"the courses most like {shortened(asked.names[0])}", time, value)
+
+
+def _draw_neighbor(ax: Any, course: TimeCourses, rank: int, score: float) -> None:
+    dashes = DASHES[rank // LIGHT % len(DASHES)]
+    marker = "o" if len(np.unique(course.times)) == 1 else ""
+    label = f"{shortened(course.names[0])}, s = {number(score, '.1f')}"
+    ax.plot(
+        *averaged(course)[0].T, linestyle=dashes, marker=marker, color=COLORS[rank % LIGHT], linewidth=0.9, label=label
+    )
+
+
+def _verdict(s: float) -> str:
+    return f"s = {number(s, '.2f')}: " + (
+        "one curve explains both better" if s > 0 else "two curves explain them better"
+    )

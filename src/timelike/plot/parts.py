@@ -1,0 +1,298 @@
+"""The parts that figures are made of: pages, lines, bands, labels, and files that are the same in every run."""
+
+from __future__ import annotations
+
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from timelike.base import checks
+from timelike.base.arrays import Floats
+from timelike.base.files import atomic_path
+from timelike.exceptions import InputError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from timelike.courses import TimeCourses
+    from timelike.gp import Curve
+
+COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442")
+"""Okabe and Ito's colours, which colour-blind readers can tell apart."""
+LIGHT = 6
+"""So many of them are neither black, like the curve drawn over them, nor too pale for thin lines."""
+DASHES: Any = ("-", "--", ":", "-.", (0, (4, 1, 1, 1, 1, 1)), (0, (8, 2)))
+"""Where colours are used a second time, the dashes differ."""
+ONE_COLUMN, TWO_COLUMNS = 3.5, 7.0
+"""Width of a figure in the columns of most journals, in inches."""
+POINTS = 8.0
+"""Size of the labels in such a figure; ticks are one point smaller."""
+RASTER = 200
+"""From so many courses on, their lines are pixels also in PDF and SVG; text, curves and axes stay vectors."""
+WITHOUT_SCREEN = ("agg", "cairo", "pdf", "pgf", "ps", "svg", "template")
+"""Backends of matplotlib that neither open windows nor draw into notebooks."""
+CURVE_POINTS = 200
+
+# -- pages and files ---------------------------------------------------------------------------------------------
+
+
+def panels(count: int, columns: int = 2, *, width: float | None = None) -> list[Axes]:
+    """Axes of a figure with `count` panels, for several of the functions here; no window is opened for it.
+
+    Parameters
+    ----------
+    count
+    columns
+        Panels beside each other.
+    width
+        Of the whole figure, in inches: 3.5 or 7 for one or two columns of most journals. Text then has the size that
+        journals ask for. By default 5.5 inches a panel, and text as matplotlib is set.
+
+    Examples
+    --------
+    >>> import timelike as tl
+    >>> left, right = tl.plot.panels(2, width=7)
+    >>> left.figure.get_size_inches()
+    array([7. , 2.5])
+    """
+    checks.whole(count, "count")
+    checks.whole(columns, "columns")
+    Figure, FigureCanvasAgg = _matplotlib("figure").Figure, _matplotlib("backends.backend_agg").FigureCanvasAgg
+    columns = min(columns, count)
+    rows = -(-count // columns)
+    if width is None:
+        figure = Figure(figsize=(5.5 * columns, 3.6 * rows), layout="constrained")
+    else:
+        figure = Figure(figsize=(width, 2.5 / 3.5 * width / columns * rows), layout="constrained")
+    FigureCanvasAgg(figure)
+    return _subplots(figure, count, columns, small=width is not None)
+
+
+def page(count: int, columns: int, *, size: tuple[float, float]) -> list[Axes]:
+    """Axes of a figure for print that pyplot knows, so that notebooks and windows show it."""
+    figure = _matplotlib("pyplot").figure(figsize=size, dpi=150, layout="constrained")
+    return _subplots(figure, count, columns, small=True)
+
+
+def _matplotlib(module: str) -> Any:
+    return checks.optional(f"matplotlib.{module}", "plot", "figures need matplotlib")
+
+
+def axes_or_page(ax: Axes | None, size: tuple[float, float] = (ONE_COLUMN, 2.5)) -> Any:
+    """The given Axes, or those of a new page."""
+    return page(1, 1, size=size)[0] if ax is None else ax
+
+
+def _subplots(figure: Any, count: int, columns: int, *, small: bool) -> list[Axes]:
+    rows = -(-count // columns)
+    axes = [figure.add_subplot(rows, columns, k + 1) for k in range(count)]
+    if small:
+        for ax in axes:
+            _for_print(ax)
+    return axes
+
+
+def _for_print(ax: Any) -> None:
+    """Sizes of text that hold for whatever is drawn later; the settings of the session are left alone."""
+    ax.tick_params(labelsize=POINTS - 1, width=0.6, length=3)
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.label.set_size(POINTS)
+        axis.get_offset_text().set_size(POINTS - 1)
+    for spine in ax.spines.values():
+        spine.set_linewidth(0.6)
+
+
+def save(ax: Axes, path: str | PathLike[str], *, dpi: int | None = None) -> None:
+    """Write the figure that `ax` is part of, in the format that the path's ending names.
+
+    In PDF and SVG text stays text (PDF: TrueType fonts, embedded), and SVG, PDF and PNG have no date: the same figure
+    is the same file. Where no window or notebook shows figures, pyplot forgets it: a loop leaves nothing behind.
+
+    Parameters
+    ----------
+    ax
+        Any of the figure's Axes.
+    path
+    dpi
+        Pixels an inch. By default 300, 200 for what is pixels in PDF and SVG, 150 in figures wider than 8 inches.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import timelike as tl
+    >>> courses, _ = tl.simulate.profiles(seed=1)
+    >>> ax = tl.plot.courses(courses)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     tl.plot.save(ax, f"{folder}/courses.pdf")
+    """
+    import matplotlib
+
+    figure = whole_figure(ax)
+    ending, known = Path(path).suffix.lstrip(".").lower(), sorted(figure.canvas.get_supported_filetypes())
+    if ending not in known:
+        raise InputError(f"{path}: expected a name that ends in one of {', '.join(known)}.")
+    dpi = dpi or _dpi(figure, ending)
+    undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {"Software": None}}
+    fonts: Any = {"svg.fonttype": "none", "pdf.fonttype": 42, "ps.fonttype": 42, "svg.hashsalt": "timelike"}
+    with matplotlib.rc_context(fonts), atomic_path(path) as temporary:
+        figure.savefig(temporary, dpi=dpi, metadata=undated.get(ending))
+    _forget(figure)
+
+
+def _dpi(figure: Any, ending: str) -> int:
+    if figure.get_figwidth() > 8:
+        return 150
+    return 200 if ending in ("pdf", "svg") else 300
+
+
+def _forget(figure: Any) -> None:
+    import matplotlib
+    import matplotlib.pyplot as plt
+
+    if matplotlib.get_backend().lower() in WITHOUT_SCREEN:
+        plt.close(figure)
+
+
+# -- text --------------------------------------------------------------------------------------------------------
+
+
+def text_size(ax: Any) -> float:
+    """Size of the axis labels, in points: all other text follows it."""
+    return float(ax.xaxis.label.get_size())
+
+
+def labelled(ax: Any, title: str, time: str, value: str) -> Axes:
+    """The Axes with labels, a title at the left, and without the spines that bound nothing."""
+    ax.set_xlabel(time)
+    ax.set_ylabel(value)
+    ax.spines[["top", "right"]].set_visible(False)
+    return titled(ax, title)
+
+
+def titled(ax: Any, title: str, *, rows: int = 0) -> Axes:
+    """The Axes with a title at the left, above so many rows of a legend."""
+    size = text_size(ax)
+    ax.set_title(title, fontsize=size, loc="left", pad=4 + 1.45 * size * rows)
+    return ax
+
+
+def legend_above(ax: Any, handles: list[Any], labels: list[str], *, columns: int = 2) -> int:
+    """Draw a legend between the panel and its title, where it hides no data; the number of its rows."""
+    ax.legend(
+        handles,
+        labels,
+        loc="lower left",
+        bbox_to_anchor=(0, 1),
+        ncols=columns,
+        fontsize=text_size(ax) - 1,
+        **LEGEND,
+    )
+    return -(-len(labels) // columns)
+
+
+def legend_beside(ax: Any) -> None:
+    """Draw a legend of all that has a label to the right of the panel."""
+    look = LEGEND | {"handlelength": 2.4}
+    ax.legend(loc="upper left", bbox_to_anchor=(1, 1), fontsize=text_size(ax) - 1, **look)
+
+
+LEGEND: dict[str, Any] = {
+    "frameon": False,
+    "borderpad": 0.2,
+    "borderaxespad": 0.1,
+    "handlelength": 1.5,
+    "handletextpad": 0.5,
+    "columnspacing": 1.2,
+    "labelspacing": 0.3,
+}
+
+
+def number(value: float, form: str) -> str:
+    """A number as text, with the minus sign that the ticks have."""
+    return format(value, form).replace("-", "\N{MINUS SIGN}")
+
+
+def whole_figure(ax: Any) -> Any:
+    """The figure that Axes are on, also from within a part of it; matplotlib before 3.10 had no word for it."""
+    return ax.figure.canvas.figure
+
+
+def shortened(name: str, most: int = 24) -> str:
+    """A name that leaves room for others."""
+    return name if len(name) <= most else name[: most - 1] + "…"
+
+
+def fitting(ax: Any, axis: str = "y") -> int:
+    """How many tick labels, one line each, fit along an axis."""
+    box = ax.get_position()
+    wide, high = whole_figure(ax).get_size_inches() * 72
+    length = box.height * high if axis == "y" else box.width * wide
+    return int(length / (1.15 * (text_size(ax) - 1)))
+
+
+# -- lines over time ---------------------------------------------------------------------------------------------
+
+
+def draw_lines(ax: Any, courses: TimeCourses, color: str, *, rasterized: bool = False) -> None:
+    """Draw all courses as thin lines, replicates averaged; dots where replicates, or a single time, would not show."""
+    from matplotlib.collections import LineCollection
+
+    segments = averaged(courses)
+    look = {"alpha": float(np.clip(12 / len(courses), 0.04, 0.9)), "zorder": 1.5, "rasterized": rasterized}
+    ax.add_collection(LineCollection(segments, colors=color, linewidths=0.6, capstyle="round", **look))
+    replicated = sum(map(len, segments)) < len(courses.values)
+    single = [segment for segment in segments if len(segment) == 1]
+    if replicated and not rasterized:
+        ax.plot(courses.times, courses.values, ".", color=color, markersize=3, markeredgewidth=0, **look)
+    elif single:
+        ax.plot(*np.concatenate(single).T, ".", color=color, markersize=3, markeredgewidth=0, **look)
+    ax.autoscale_view()
+
+
+def averaged(courses: TimeCourses) -> list[Floats]:
+    """For each course its distinct times and the mean value at each, (n, 2)."""
+    times = one_coordinate(courses.times)
+    first = np.concatenate([[True], times[1:] != times[:-1]])
+    first[courses.starts[:-1]] = True
+    begins = np.flatnonzero(first)
+    means = np.add.reduceat(courses.values, begins) / np.diff(np.append(begins, len(times)))
+    return np.split(np.column_stack([times[begins], means]), np.searchsorted(begins, courses.starts[1:-1]))
+
+
+def one_coordinate(times: Floats) -> Floats:
+    """The times, once it is clear that there is one for each value."""
+    if times.ndim > 1:
+        raise InputError("a figure over time needs points with one coordinate.")
+    return times
+
+
+def draw_points(ax: Any, course: TimeCourses, color: str, *, size: float = 3.5) -> Any:
+    """Draw the values of a course, with bars of one standard error where it is known; a handle for the legend."""
+    times, errors = one_coordinate(course.times), course.errors
+    if errors is not None:
+        ax.errorbar(times, course.values, errors, fmt="none", ecolor=color, elinewidth=0.8, zorder=3)
+    return ax.plot(times, course.values, "o", color=color, markersize=size, markeredgewidth=0, zorder=4)[0]
+
+
+def times_of(courses: TimeCourses) -> Floats:
+    """Times at which a curve is drawn: from the first to the last that was measured."""
+    times = one_coordinate(courses.designs.points[:, 0] if courses.designs.points.shape[1] == 1 else courses.times)
+    low, high = float(times.min()), float(times.max())
+    return np.linspace(low, high, CURVE_POINTS) if low < high else np.array([low])
+
+
+def draw_curve(ax: Any, at: Floats, curve: Curve, *, color: str = "black", width: float = 1.5) -> tuple[Any, Any]:
+    """Draw a curve and a band of two standard deviations; at a single time, a dot and a bar. Handles for the legend."""
+    if len(at) == 1:
+        bar = ax.errorbar(at, curve.mean, 2 * curve.sd, fmt="none", ecolor="0.8", elinewidth=6, zorder=1)
+        return ax.plot(at, curve.mean, "o", color=color, markersize=5, zorder=3)[0], bar
+    low, high = curve.mean - 2 * curve.sd, curve.mean + 2 * curve.sd
+    band = ax.fill_between(at, low, high, color="black", alpha=0.15, linewidth=0, zorder=2)
+    return ax.plot(at, curve.mean, color=color, linewidth=width, zorder=3)[0], band
+
+
+def color_of(label: int) -> str:
+    """Colour of a cluster; grey for "none of these"."""
+    return COLORS[label % LIGHT] if label >= 0 else "0.4"

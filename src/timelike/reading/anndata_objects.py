@@ -1,0 +1,99 @@
+"""AnnData: samples or cells in obs with their times, genes in var."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from timelike.base import checks
+from timelike.base.arrays import Floats, Ints
+from timelike.base.checks import counted
+from timelike.exceptions import InputError
+from timelike.reading.options import Settings, Understood, column_called
+from timelike.reading.sample_sheets import sample_times
+from timelike.reading.tables import Table, frame_table
+from timelike.reading.time_headers import TimeColumns
+from timelike.reading.wide import Matrix, assemble
+
+MOST_REPLICATES = 50
+"""More observations than this at one time are cells, not samples."""
+
+
+def open_annotated(path: Path) -> Any:
+    """The AnnData object in a file."""
+    anndata = checks.optional("anndata", "bio", "AnnData files need anndata")
+    try:
+        return anndata.read_h5ad(path)
+    except Exception as problem:  # anndata and h5py raise many kinds for a file that is not theirs
+        reason = str(problem).strip().split("\n", 1)[0]
+        raise InputError(f"it is not an AnnData file that can be read: {reason}") from None
+
+
+def read_annotated(data: Any, settings: Settings) -> Understood:
+    """Courses from an AnnData object: a course for each gene, its times from a column of obs."""
+    settings.refuse(
+        "course", "value", "error", "samples", "header", "times", because="an AnnData object has its own names"
+    )
+    settings.refuse("orient", "dates", "decimal", "sheet", because="an AnnData object is no table")
+    obs = frame_table(data.obs.set_axis(data.obs_names.rename("obs_names")))
+    rows = range(data.n_obs)
+    columns = sample_times(obs, rows, settings, {0})
+    values = _layer(data, settings.layer)
+    said = ""
+    if settings.replicate is not None:
+        columns, values, said = _pseudobulk(obs, columns, values, settings.replicate)
+    _refuse_cells(columns, list(obs.header))
+    names = [str(name) for name in data.var_names]
+    dense = values.toarray() if hasattr(values, "toarray") else np.asarray(values)
+    matrix = Matrix(names, np.asarray(dense, dtype=float).T, columns, lambda i: f"var {i}")
+    found = assemble(matrix, settings)
+    how = f"AnnData: {counted(data.n_obs, 'observation')}, genes from var_names, values from {settings.layer or 'X'}"
+    return Understood(found.courses, (), columns.unit, f"{how}{said}{found.how}", found.notes)
+
+
+def _layer(data: Any, layer: str | None) -> Any:
+    if layer is not None and layer not in data.layers:
+        raise InputError(f"there is no layer {layer!r}. The layers: {', '.join(data.layers) or 'none'}.")
+    values = data.X if layer is None else data.layers[layer]
+    if values is None:
+        raise InputError("X is empty. Say which layer has the values: layer= (--layer).")
+    return values
+
+
+def _refuse_cells(columns: TimeColumns, header: list[str]) -> None:
+    """Raise if there are so many observations at a time that they must be cells."""
+    labels = columns.conditions or ("",) * len(columns.times)
+    keys = list(zip(columns.times.tolist(), labels, strict=True))
+    counts = {key: keys.count(key) for key in dict.fromkeys(keys)} if len(set(keys)) < 1000 else {}
+    most = max(counts.values(), default=0)
+    if most > MOST_REPLICATES:
+        raise InputError(
+            f"there are {len(keys):,} observations at {counted(len(counts), 'time')}, up to {most:,} at one: "
+            "they seem to be cells. Give replicate= (--replicate) the column of obs that tells the samples: cells of "
+            f"one sample and time are averaged (pseudobulk). The columns of obs: {', '.join(header[1:13])}."
+        )
+
+
+def _pseudobulk(obs: Table, columns: TimeColumns, values: Any, replicate: str) -> tuple[TimeColumns, Any, str]:
+    """Means over the observations that share time, replicate and condition."""
+    samples = obs.texts([column_called(obs.header, replicate)])[0]
+    labels = columns.conditions or ("",) * len(samples)
+    keys = list(zip(columns.times.tolist(), samples, labels, strict=True))
+    number = {key: i for i, key in enumerate(sorted(set(keys)))}
+    group = np.array([number[key] for key in keys])
+    kept = sorted(number)
+    conditions = tuple(label for *_, label in kept) if columns.conditions else ()
+    found = TimeColumns(tuple(range(len(kept))), np.array([time for time, *_ in kept]), conditions, columns.unit)
+    sizes = np.bincount(group)
+    spread = f"{sizes.min():,} to {sizes.max():,} observations"
+    said = f", each the mean of {spread} with the same time and {replicate!r}"
+    return found, _means(values, group, sizes), said
+
+
+def _means(values: Any, group: Ints, sizes: Ints) -> Floats:
+    from scipy.sparse import csr_array
+
+    sums = csr_array((1 / sizes[group], (group, np.arange(len(group)))), shape=(len(sizes), len(group))) @ values
+    return np.asarray(sums.toarray() if hasattr(sums, "toarray") else sums, dtype=float)

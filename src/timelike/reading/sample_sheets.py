@@ -1,0 +1,110 @@
+"""Sample sheets: a row for each column of a wide table, with its time and perhaps its condition."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from timelike.base.checks import counted
+from timelike.exceptions import InputError
+from timelike.reading.dates import look_like_dates
+from timelike.reading.files import naming
+from timelike.reading.options import (
+    CONDITION_WORDS,
+    Settings,
+    column_called,
+    condition_column,
+    is_called,
+    is_time,
+    only_column,
+)
+from timelike.reading.tables import Table
+from timelike.reading.time_headers import TimeColumns, refuse_thousands, some, times_of, unit_in
+
+
+def sheet_columns(header: Sequence[str], sheet: Table, settings: Settings) -> TimeColumns:
+    """The columns of a wide table that a sample sheet names, with their times and conditions.
+
+    Parameters
+    ----------
+    header
+        The header of the wide table.
+    sheet
+        The sample sheet: one of its columns names columns of the table.
+    settings
+        `time` names its column of times; by default it is the one that is called like a time.
+    """
+    texts = sheet.texts(range(len(sheet.header)))
+    sample = _sample_column(header, texts)
+    rows = _rows_of_samples(sheet, texts[sample])
+    positions = tuple(k for k, cell in enumerate(header) if cell in rows)
+    chosen = [rows[header[k]] for k in positions]
+    notes = _without_column(texts[sample], set(header))
+    found = sample_times(sheet, chosen, settings, {sample})
+    return TimeColumns(positions, found.times, found.conditions, found.unit, notes=tuple(notes))
+
+
+def sample_times(sheet: Table, rows: Sequence[int], settings: Settings, used: set[int]) -> TimeColumns:
+    """Times and conditions of the samples in the given rows of a sheet."""
+    column = _time_column(sheet, settings.time, used)
+    cells, where = sheet.texts([column])[0], f"column {sheet.header[column]!r} of the sample sheet"
+    if look_like_dates([cells[row] for row in rows]):
+        raise InputError(f"{where} has dates. Give numbers, for instance days since the first sample.")
+    with naming(where):
+        refuse_thousands([cells[row] for row in rows], settings.decimal)
+    found = times_of([cells[row] for row in rows])
+    for row, (number, _) in zip(rows, found, strict=True):
+        if np.isnan(number):
+            raise InputError(f"{sheet.place(row)}, {where}: {cells[row]!r} is not a time. Give a number, or '12h'.")
+    units = {unit for _, unit in found}
+    if len(units) > 1:
+        raise InputError(f"{where} has times in different units: {some(sorted(map(str, units)))}. Use one.")
+    return TimeColumns(
+        tuple(range(len(rows))),
+        np.array([number for number, _ in found]),
+        _conditions(sheet, rows, used),
+        units.pop() or unit_in(sheet.header[column]),
+    )
+
+
+def _conditions(sheet: Table, rows: Sequence[int], used: set[int]) -> tuple[str, ...]:
+    called = [k for k, name in enumerate(sheet.header) if is_called(name, CONDITION_WORDS) and k not in used]
+    if not called:
+        return ()
+    known = {k: [cells[row] for row in rows] for k, cells in zip(called, sheet.texts(called), strict=True)}
+    return tuple(known[condition_column(sheet.header, known, [0] * len(rows))])
+
+
+def _time_column(sheet: Table, time: str | None, used: set[int]) -> int:
+    if time is not None:
+        return column_called(sheet.header, time)
+    candidates = [k for k, name in enumerate(sheet.header) if k not in used and is_time(name)]
+    return only_column(sheet.header, candidates, "times of the samples", "time")
+
+
+def _sample_column(header: Sequence[str], texts: list[list[str]]) -> int:
+    """The column of the sheet that names most columns of the table."""
+    known = set(header)
+    hits = [sum(cell in known and cell != "" for cell in column) for column in texts]
+    if max(hits) == 0:
+        raise InputError(
+            f"the sample sheet names no column of the table. The table has {some(header)}, the sheet's first column "
+            f"{some(texts[0])}."
+        )
+    return hits.index(max(hits))
+
+
+def _rows_of_samples(sheet: Table, samples: list[str]) -> dict[str, int]:
+    rows: dict[str, int] = {}
+    for row, sample in enumerate(samples):
+        if sample in rows:
+            places = f"{sheet.place(rows[sample])} and {sheet.place(row)}"
+            raise InputError(f"the sample {sample!r} stands twice in the sample sheet, {places}.")
+        rows[sample] = row
+    return rows
+
+
+def _without_column(samples: list[str], known: set[str]) -> list[str]:
+    missing = [sample for sample in samples if sample not in known]
+    return [f"{counted(len(missing), 'sample')} of the sheet without a column: {some(missing)}"] if missing else []

@@ -1,0 +1,119 @@
+"""The paragraph about methods that a paper needs, with the citation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from timelike.base.checks import counted
+from timelike.base.versions import version
+from timelike.clusters.curves.curve_clustering import CurveClustering
+from timelike.gp import GP, kernels
+from timelike.reporting.subject import Naming, Subject
+from timelike.reporting.words import decided_by, number, timing
+
+CITATION = (
+    "Liu, Z. & Barahona, M. (2021). Similarity measure for sparse time course data based on Gaussian processes. "
+    "Proceedings of the Thirty-Seventh Conference on Uncertainty in Artificial Intelligence (UAI), PMLR 161."
+)
+_KERNEL = {
+    "se": "a squared exponential kernel",
+    "matern12": "a Matérn 1/2 kernel",
+    "matern32": "a Matérn 3/2 kernel",
+    "matern52": "a Matérn 5/2 kernel",
+    "periodic": "a periodic kernel",
+    "linear": "a linear kernel",
+}
+
+
+def methods(subject: Subject) -> list[str]:
+    """Paragraphs ready to paste into a paper."""
+    courses = subject.courses
+    scaling = subject.run.get("scaling")
+    scaled = f" Values were {scaling} before the analysis." if scaling and scaling != "none" else ""
+    were = "was" if len(courses) == 1 else "were"
+    data = f"{counted(len(courses), 'time course')} {were} measured {timing(courses, subject.naming)}.{scaled}"
+    compared = (
+        "The similarity of two courses is the natural logarithm of the likelihood ratio between one curve shared by "
+        "both and a separate curve for each (Liu & Barahona, 2021)."
+    )
+    software = f"The analysis was made with {_software(subject.run)}."
+    return [" ".join([data, _fit(subject.gp, subject.naming), compared, _grouping(subject), software]), CITATION]
+
+
+def _fit(gp: GP, naming: Naming) -> str:
+    name = kernels.name_of(gp.kernel)
+    kernel = _KERNEL.get(name, f"the kernel {gp.kernel}")
+    how = "was fitted to all courses by maximum marginal likelihood" if gp.log_likelihood is not None else "was used"
+    unit = f" {naming.time_unit}" if naming.time_unit else ""
+    scale = gp.length_scale
+    period = f"period {number(gp.kernel.get_params()['periodicity'])}{unit}, " if name == "periodic" else ""
+    of_length = "" if period else unit  # that of a periodic kernel is in no unit
+    length = f"length scale {number(scale)}{of_length}, " if isinstance(scale, float) else ""
+    return (
+        f"One Gaussian process with {kernel} {how} ({period}{length}signal s.d. {number(gp.signal_sd)}, noise s.d. "
+        f"{number(gp.noise_sd)}, mean {number(gp.mean)})."
+    )
+
+
+def _grouping(subject: Subject) -> str:
+    clustering = subject.clustering
+    k = counted(clustering.k, "cluster")
+    if clustering.method == "mixture" and isinstance(clustering, CurveClustering):
+        return _mixture(clustering, k, decided_by(subject))
+    if clustering.method == "evidence linkage":
+        return (
+            f"Courses were merged into {k} by agglomeration: at each step the two sets with the largest log likelihood "
+            "ratio of one shared curve to two were joined."
+        )
+    if clustering.method == "leiden":
+        return (
+            f"Courses were put into {k} by the Leiden algorithm on the graph that joins each course to its nearest "
+            "neighbours by this similarity."
+        )
+    if clustering.method == "spectral":
+        return f"Courses were put into {k} by normalised cuts of the neighbour graph of this similarity."
+    return f"Courses were put into {k} by {clustering.method}."
+
+
+_NUMBER = {
+    "evidence": "with the largest lower bound on the evidence",
+    "given": "given in advance",
+    "continuum": "that keeps three quarters of the gain in evidence over a single cluster, because the courses form a "
+    "continuum",
+}
+
+
+def _mixture(clustering: CurveClustering, k: str, how: str) -> str:
+    spread = f"a {'learned' if clustering.learned else 'given'} spread within clusters of "
+    spread += f"{number(clustering.spread)} signal s.d."
+    number_of = f"; the number of clusters is the one {_NUMBER[how]}" if how in _NUMBER else ""
+    none = int(clustering.none.sum())
+    rest = f" Courses that a curve of their own explains better were assigned to none (n = {none:,})." if none else ""
+    return (
+        f"Courses were grouped into {k} by a variational mixture of Gaussian process curves with {spread}{number_of}."
+        f"{rest}"
+    )
+
+
+def _software(run: Mapping[str, Any]) -> str:
+    found = run.get("versions")
+    if isinstance(found, Mapping):
+        others = ", ".join(f"{name} {text}" for name, text in found.items() if name != "timelike")
+        return f"timelike {found.get('timelike', version('timelike'))} ({others})"
+    return f"timelike {version('timelike')}"
+
+
+def settings(run: Mapping[str, Any], before: str = "") -> list[tuple[str, str]]:
+    """The settings of a run as names and texts; settings within settings have both names.
+
+    Examples
+    --------
+    >>> settings({"seed": 0, "versions": {"numpy": "2.0"}})
+    [('seed', '0'), ('versions: numpy', '2.0')]
+    """
+    found: list[tuple[str, str]] = []
+    for name, value in run.items():
+        label = f"{before}{name}"
+        found += settings(value, f"{label}: ") if isinstance(value, Mapping) else [(label, str(value))]
+    return found

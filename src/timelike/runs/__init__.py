@@ -1,0 +1,1 @@
+"""The whole job: chosen, done, written, read again, repeated."""

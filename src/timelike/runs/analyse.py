@@ -1,0 +1,196 @@
+"""analyse: from a file of courses to clusters, neighbours, figures and a report, in one call."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from timelike.courses import TimeCourses
+from timelike.datasets import NAMED
+from timelike.exceptions import DataWarning, FitWarning, InputError, warn
+from timelike.gp import GP
+from timelike.gp.fit import fit
+from timelike.gp.kernels import name_of
+from timelike.ontology.enrichment import enrichment
+from timelike.reading import understand
+from timelike.runs.analysis import Analysis, nearest
+from timelike.runs.folder import write
+from timelike.runs.recipe import Recipe
+from timelike.runs.record import FROM_PYTHON, GIVEN, Record, Source, checksum
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from timelike.ontology import Ontology
+
+Say = Callable[[str], object]
+
+
+def analyse(
+    data: str | PathLike[str] | TimeCourses | pd.DataFrame,
+    out: str | PathLike[str] | None = None,
+    *,
+    model: GP | str | PathLike[str] | None = None,
+    ontology: Ontology | None = None,
+    reading: dict[str, Any] | None = None,
+    overwrite: bool = False,
+    say: Say | None = None,
+    **choices: Any,
+) -> Analysis:
+    """The whole job: read, select, scale, fit, group, find neighbours, and write tables, figures and a report.
+
+    Parameters
+    ----------
+    data
+        A file or table for :func:`timelike.read`, courses, or the name of a data set ("reprogramming").
+    out
+        Folder for the results; nothing is written without one.
+    model
+        Use this model, or model file, instead of fitting one.
+    ontology
+        Also look for terms that clusters are enriched for.
+    reading
+        Options of :func:`timelike.read`.
+    overwrite
+        Write into a folder that has files already.
+    say
+        Called with a line about each step.
+    **choices
+        ``most_variable``, ``scale``, ``kernel``, ``method``, ``k``, ``spread``, ``robust``, ``neighbors``, ``seed``,
+        ``title``, ``time_unit``, ``value_name``: see
+        :class:`timelike.runs.recipe.Recipe`. By default no course is left out and nothing is scaled.
+
+    Examples
+    --------
+    >>> import timelike as tl
+    >>> courses, _ = tl.simulate.profiles(per_group=20, seed=1)
+    >>> found = tl.analyse(courses)
+    >>> found
+    Analysis: 60 courses, 15 times (0 to 1); 60 courses in 3 clusters (23, 17, 20), mixture
+    >>> list(found.to_frame().columns)
+    ['name', 'cluster', 'probability', 'nearest', 'neighbor', 'similarity']
+    """
+    recipe = Recipe.of(choices)
+    folder = None if out is None else may_fill(Path(out), overwrite)
+    tell: Say = say or (lambda _: None)
+    with remembered() as notes:
+        given, source, doubts = _source(data, reading or {})
+        for line in source.understood:
+            tell(line)
+        if say is None:  # nobody heard it
+            _warn(doubts)
+        courses = recipe.prepared(given)
+        gp = modelled(courses, model, recipe.kernel, tell)
+        recipe = recipe if model is None else replace(recipe, kernel=name_of(gp.kernel))
+        tell("grouping the courses")
+        clustering = recipe.grouped(courses, gp)
+        tell("finding the nearest courses of each")
+        near = nearest(courses, gp, recipe.neighbors)
+        terms = None if ontology is None else enrichment(clustering.labels, list(clustering.names), ontology)
+        record = Record(source, recipe, None if model is None else GIVEN)
+        analysis = Analysis(courses, gp, clustering, near, record, terms)
+        if folder is not None:
+            tell("writing tables, figures and the report")
+            record = replace(record, notes=tuple(dict.fromkeys([*doubts, *notes()])))
+            analysis = write(replace(analysis, record=record), folder)
+    return analysis
+
+
+def may_fill(out: Path, overwrite: bool) -> Path:
+    """The folder, made if need be, once it is clear that nothing in it is lost."""
+    if out.exists() and not out.is_dir():
+        raise InputError(f"{out} is a file: give a folder for the results.")
+    if out.exists() and any(out.iterdir()) and not overwrite:
+        raise InputError(f"{out} is not empty. Choose another folder, or say that it may be overwritten (--force).")
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as problem:
+        raise InputError(f"cannot make the folder {out}: {problem.strerror}.") from None
+    if not os.access(out, os.W_OK):
+        raise InputError(f"cannot write into the folder {out}: no permission.")
+    return out
+
+
+def modelled(courses: TimeCourses, model: GP | str | PathLike[str] | None, kernel: str, tell: Say) -> GP:
+    """The model that is given, by itself or as a file, or one fitted to the courses."""
+    if model is None:
+        gp = fit(courses, kernel)
+        scale = f"length scale {gp.length_scale:.4g}, " if isinstance(gp.length_scale, float) else ""
+        sds = f"signal sd {gp.signal_sd:.4g}, noise sd {gp.noise_sd:.4g}"
+        tell(f"fitted: {scale}{sds}, log likelihood {gp.log_likelihood:.2f}")
+        return gp
+    gp = model if isinstance(model, GP) else GP.load(model)
+    _doubt(courses, gp)
+    return replace(gp, log_likelihood=None)  # which was of the courses it was fitted to
+
+
+def _doubt(courses: TimeCourses, gp: GP) -> None:
+    """Warn where values are far from what the model expects."""
+    size = float(np.sqrt(gp.covariance.diag(courses.designs.points).mean() + gp.noise_sd**2))
+    middle, width = courses.values.mean(), courses.values.std()
+    if abs(middle - gp.mean) > 5 * size or width > 5 * size:
+        warn(
+            f"the model expects values around {gp.mean:.3g} +- {size:.3g}, these are around {middle:.3g} +- "
+            f"{width:.3g}. Was it fitted with another scale?",
+            DataWarning,
+        )
+
+
+def _warn(notes: tuple[str, ...]) -> None:
+    for note in notes:
+        warn(note, DataWarning)
+
+
+def _source(data: Any, reading: dict[str, Any]) -> tuple[TimeCourses, Source, tuple[str, ...]]:
+    """The courses, where they are from, and what is doubtful about reading them."""
+    if isinstance(data, TimeCourses):
+        if reading:
+            raise InputError(f"reading options ({', '.join(reading)}) are for files, not for TimeCourses.")
+        return data, Source(understood=(data.summary(),)), ()
+    if isinstance(data, (str, PathLike)) and str(data) in NAMED and not Path(data).exists():
+        return *_named(str(data), reading), ()
+    found = understand(data, **reading)
+    path = Path(data) if isinstance(data, (str, PathLike)) else None
+    known = {} if path is None else {"path": str(path), "sha256": checksum(path)}
+    options = {name: _plain(value) for name, value in reading.items() if value is not None}
+    if options.get("samples", FROM_PYTHON) != FROM_PYTHON:
+        known["samples_sha256"] = checksum(options["samples"])
+    source = Source(**known, reading=options, understood=tuple(found.lines()), time_unit=found.time_unit)
+    return found.courses, source, found.notes
+
+
+def _plain(option: Any) -> Any:
+    """An option of reading as the record holds it, in JSON."""
+    if isinstance(option, (str, PathLike)):
+        return str(option)
+    return FROM_PYTHON if hasattr(option, "columns") else np.asarray(option).tolist()
+
+
+def _named(name: str, reading: dict[str, Any]) -> tuple[TimeCourses, Source]:
+    """A data set that timelike fetches."""
+    if reading:
+        raise InputError(f"reading options ({', '.join(reading)}) are for files, not for the data set {name}.")
+    known = NAMED[name]
+    courses = known.load()
+    return courses, Source(path=name, understood=(courses.summary(),), time_unit=known.time_unit)
+
+
+@contextmanager
+def remembered() -> Iterator[Callable[[], list[str]]]:
+    """Warnings about data and fit inside the block are shown as always; the function that comes out lists them."""
+    caught: list[warnings.WarningMessage] = []
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            yield lambda: [str(w.message) for w in caught if issubclass(w.category, (DataWarning, FitWarning))]
+    finally:
+        for warning in caught:
+            warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)

@@ -1,0 +1,157 @@
+"""Analysis: courses, their model, their clusters and their neighbours, with the record of how they came about."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from timelike.base.arrays import Floats
+from timelike.base.tables import unquoted
+from timelike.clusters import saved
+from timelike.clusters.clustering import Clustering
+from timelike.clusters.curves.curve_clustering import CurveClustering
+from timelike.courses import TimeCourses
+from timelike.exceptions import DataWarning, InputError, warn
+from timelike.gp import GP
+from timelike.pairs.nearest.neighbors import Neighbors, neighbors
+from timelike.runs.record import Record, checksum
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MODEL, RECORD, CLUSTERING = "model.json", "run.json", "analysis.npz"
+"""The files from which an analysis is read again."""
+TERMS: dict[str, Callable[[str], Any]] = {"term": unquoted, "name": unquoted, "fold": float, "p": float, "q": float}
+"""What becomes of the cells in a table of terms; in other columns they are whole numbers."""
+
+
+@dataclass(frozen=True, eq=False)
+class Analysis:
+    """The whole job on one set of courses, see :func:`timelike.analyse`.
+
+    Attributes
+    ----------
+    courses : TimeCourses
+        As they were analysed: selected and scaled.
+    gp : GP
+    clustering : Clustering
+    neighbors : Neighbors or None
+        The nearest courses of each course; None for a single course.
+    record : Record
+        What went in and what was chosen.
+    enrichment : DataFrame or None
+        Terms of an ontology that clusters are enriched for, where one was given.
+    files : tuple of Path
+        What was written, the report last.
+    """
+
+    courses: TimeCourses
+    gp: GP
+    clustering: Clustering
+    neighbors: Neighbors | None
+    record: Record
+    enrichment: pd.DataFrame | None = None
+    files: tuple[Path, ...] = field(default=())
+
+    def __repr__(self) -> str:
+        return f"Analysis: {self.courses.summary()}; {str(self.clustering).removeprefix('Clustering: ')}"
+
+    def _repr_html_(self) -> str:
+        return self.clustering._repr_html_()
+
+    def to_frame(self) -> pd.DataFrame:
+        """Table with a row for each course: its cluster, how surely, and its nearest course with s of the two."""
+        frame = self.clustering.to_frame()
+        if self.neighbors is None:
+            return frame
+        nearest = [self.courses.names[i] for i in self.neighbors.indices[:, 0]]
+        return frame.assign(neighbor=nearest, similarity=self.neighbors.scores[:, 0])
+
+    def predict(self, new_courses: TimeCourses) -> Clustering:
+        """The clusters of new courses, which are scaled as the analysed ones were; -1 for "none of these"."""
+        if not isinstance(self.clustering, CurveClustering):
+            raise InputError(
+                f"{self.clustering.method} cannot place new courses: its clusters have no curves. Use the method "
+                "mixture or evidence."
+            )
+        found = self.clustering.predict(self.record.recipe.scaled(new_courses))
+        _note_other_times(new_courses.designs.points, self.courses.designs.points)
+        return found
+
+    @classmethod
+    def load(cls, folder: str | PathLike[str]) -> Analysis:
+        """An analysis from the folder that :func:`timelike.analyse` wrote."""
+        place = Path(folder)
+        if not place.is_dir():
+            raise InputError(f"there is no folder {place}: give the one that 'timelike cluster' wrote.")
+        gp = GP.load(place / MODEL)
+        clustering, courses = saved.load(place / CLUSTERING, gp)
+        record = Record.load(place / RECORD)
+        for name in (MODEL, CLUSTERING):
+            if record.outputs.get(name) != checksum(place / name):
+                raise InputError(f"{place / name} is not the one that this run wrote. Restore it, or cluster again.")
+        files = tuple(place / name for name in record.outputs)
+        near = nearest(courses, gp, record.recipe.neighbors)
+        return cls(courses, gp, clustering, near, record, _enrichment(place, record), files)
+
+
+def _note_other_times(new: Floats, known: Floats) -> None:
+    """Warn where no new time is within the clustered ones."""
+    if new.max() < known.min() or new.min() > known.max():
+        warn(
+            f"the new times ({new.min():g} to {new.max():g}) are outside those of the clusters ({known.min():g} to "
+            f"{known.max():g}), where curves say little. Are they in the same unit, from the same start?",
+            DataWarning,
+        )
+
+
+def _enrichment(place: Path, record: Record) -> pd.DataFrame | None:
+    """The terms that a run found, where it looked for some; every number to the bit."""
+    import pandas as pd
+
+    table = place / "enrichment.csv"
+    if table.name not in record.outputs or not table.is_file():
+        return None
+    try:
+        cells = pd.read_csv(table, dtype=str, keep_default_na=False)  # a term may be called NA
+        return cells.assign(**{name: cells[name].map(TERMS.get(name, int)) for name in cells.columns})
+    except (ValueError, OSError) as problem:
+        raise InputError(f"{table} is not the one that this run wrote: {problem}. Cluster again.") from None
+
+
+def nearest(courses: TimeCourses, gp: GP, count: int) -> Neighbors | None:
+    """The nearest courses of each, as many as there are up to `count`; None for a single course."""
+    return neighbors(courses, gp, min(count, len(courses) - 1)) if len(courses) > 1 else None
+
+
+class Labels(NamedTuple):
+    """What the data and their axes are called; None: nobody said."""
+
+    title: str | None
+    time_unit: str | None
+    value_name: str | None
+
+
+def labels_of(analysis: Analysis) -> Labels:
+    """What the user calls the data, else what the file says."""
+    source, recipe = analysis.record.source, analysis.record.recipe
+    title = recipe.title or (Path(source.path).name if source.path else None)
+    return Labels(title, recipe.time_unit or source.time_unit, recipe.value_name)
+
+
+def described(analysis: Analysis) -> dict[str, Any]:
+    """The choices of an analysis, as a report lists them."""
+    record = analysis.record
+    recipe = {name.replace("_", " "): value for name, value in vars(record.recipe).items() if name not in SHOWN}
+    source = {"file": record.source.path, "SHA-256": record.source.sha256, "read": "; ".join(record.source.understood)}
+    news = {name: value for name, value in (source | recipe).items() if value not in (None, "") and value is not True}
+    return news | {"scaling": SCALED[record.recipe.scale], "versions": record.versions}
+
+
+SHOWN = ("scale", "title", "time_unit", "value_name")
+"""Choices that a report shows elsewhere."""
+SCALED = {"none": "none", "center": "centred", "standardize": "standardised"}
+"""How courses were scaled, in the words of a methods paragraph."""

@@ -1,0 +1,144 @@
+"""What an analysis leaves in a folder: tables, figures, the model, the record, and the report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from timelike import plot
+from timelike.base.tables import write_table
+from timelike.clusters import saved
+from timelike.clusters.curves.curve_clustering import CurveClustering
+from timelike.exceptions import DataWarning, InputError, MissingExtraError, warn
+from timelike.reporting import report
+from timelike.runs.analysis import CLUSTERING, MODEL, RECORD, Analysis, described, labels_of
+from timelike.runs.record import Record, checksum
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+REPORT_UP_TO = 50_000
+"""Courses that a report can hold; a page for more would be slow to open and too large to send."""
+CURVE_TIMES = 101
+
+
+def write(analysis: Analysis, out: Path) -> Analysis:
+    """Write all files of an analysis into the folder `out`; the analysis, knowing its files.
+
+    They are written into a folder within, and take the place of an earlier run only when all of them are whole.
+    """
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(dir=out, prefix=".new-") as folder:
+            record = _written(analysis, Path(folder))
+            names = [*record.outputs, RECORD]  # the record last: no rest is taken for a run
+            _clear(out)
+            for name in names:
+                (Path(folder) / name).replace(out / name)
+    except OSError as problem:
+        raise InputError(f"cannot write into {out}: {problem.strerror}.") from None
+    return replace(analysis, record=record, files=tuple(out / name for name in [RECORD, *record.outputs]))
+
+
+def _written(analysis: Analysis, out: Path) -> Record:
+    """Write everything; the record, which has the checksums of the other files."""
+    analysis.gp.save(out / MODEL)
+    saved.save(out / CLUSTERING, analysis.clustering, analysis.courses)
+    names = [MODEL, CLUSTERING, *_tables(analysis, out), *_figures(analysis, out), *write_report(analysis, out)]
+    sums = {name: checksum(out / name) for name in names}
+    given = analysis.record.model_sha256 is not None
+    record = replace(analysis.record, outputs=sums, model_sha256=sums[MODEL] if given else None)
+    record.save(out / RECORD)
+    return record
+
+
+def _clear(out: Path) -> None:
+    """Remove the run that is overwritten, its record first."""
+    try:
+        old = Record.load(out / RECORD).outputs
+    except InputError:
+        old = {}
+    (out / RECORD).unlink(missing_ok=True)
+    for name in old:
+        if Path(name).name == name:  # a record may come from anybody
+            (out / name).unlink(missing_ok=True)
+
+
+def write_report(analysis: Analysis, out: Path) -> list[str]:
+    """Write the report, or say why not; the names of the files."""
+    if len(analysis.courses) > REPORT_UP_TO:
+        warn(
+            f"no report: a page holds {REPORT_UP_TO:,} courses, these are {len(analysis.courses):,}. The tables have "
+            "them all; select courses (most_variable=, --most-variable) for a report.",
+            DataWarning,
+        )
+        return []
+    page(analysis, out / "report.html")
+    return ["report.html"]
+
+
+def page(analysis: Analysis, path: Path) -> None:
+    """Write the report of an analysis."""
+    labels = labels_of(analysis)
+    report(
+        path,
+        analysis.courses,
+        analysis.gp,
+        analysis.clustering,
+        neighbors=analysis.neighbors,
+        title=labels.title,
+        time_unit=labels.time_unit,
+        value_name=labels.value_name,
+        enrichment=analysis.enrichment,
+        notes=analysis.record.notes,
+        run=described(analysis),
+    )
+
+
+def _tables(analysis: Analysis, out: Path) -> Iterator[str]:
+    tables = {"clusters.csv": analysis.to_frame()}
+    if analysis.neighbors is not None:
+        tables["neighbors.csv"] = analysis.neighbors.to_frame()
+    if isinstance(analysis.clustering, CurveClustering):
+        tables |= {"curves.csv": _curves(analysis.clustering), "outliers.csv": analysis.clustering.outliers()}
+        if analysis.clustering.path:
+            tables["numbers.csv"] = analysis.clustering.path_frame()
+    if analysis.enrichment is not None:
+        tables["enrichment.csv"] = analysis.enrichment
+    for name, table in tables.items():
+        write_table(table, out / name)
+        yield name
+
+
+def _curves(clustering: CurveClustering) -> pd.DataFrame:
+    """Tidy table of the clusters' curves: cluster, time, mean and sd."""
+    import pandas as pd
+
+    times = clustering.courses.designs.points
+    at = np.linspace(times.min(), times.max(), CURVE_TIMES)
+    curves = [clustering.curve(k, at) for k in range(clustering.k)]
+    columns = {"mean": np.concatenate([c.mean for c in curves]), "sd": np.concatenate([c.sd for c in curves])}
+    cluster = np.repeat(np.arange(clustering.k), len(at))
+    return pd.DataFrame({"cluster": cluster, "time": np.tile(at, clustering.k)} | columns)
+
+
+def _figures(analysis: Analysis, out: Path) -> list[str]:
+    """Draw the clusters, or say why not: tables must not be lost for want of a picture."""
+    clustering, labels = analysis.clustering, labels_of(analysis)
+    courses, gp = (None, None) if isinstance(clustering, CurveClustering) else (analysis.courses, analysis.gp)
+    try:
+        panels = plot.panels(clustering.k + int((clustering.labels < 0).any()), columns=3, width=7)
+    except MissingExtraError as problem:
+        warn(str(problem), DataWarning)
+        return []
+    time, value = f"time ({labels.time_unit})" if labels.time_unit else "time", labels.value_name or "value"
+    first = plot.cluster_panels(clustering, panels, courses=courses, gp=gp, time=time, value=value)[0]
+    names = ["clusters.png", "clusters.svg", "clusters.pdf"]
+    for name in names:
+        plot.save(first, out / name)
+    return names

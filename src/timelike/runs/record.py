@@ -1,0 +1,132 @@
+"""The record of a run: what went in, what was chosen, which versions worked on it, and what came out."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from timelike.base.files import atomic_write, read_json
+from timelike.base.versions import installed
+from timelike.exceptions import InputError
+from timelike.reading.options import Settings
+from timelike.runs.recipe import Recipe
+
+FORMAT = "timelike run 1"
+GIVEN = "given"
+"""Stands for the sum of a given model until it is written."""
+FROM_PYTHON = "a table in Python"
+"""Stands for the path of a sample sheet that was no file."""
+PACKAGES = ("timelike", "numpy", "scipy", "scikit-learn", "pandas", "numba", "faiss-cpu", "igraph")
+"""What a result depends on."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where courses came from: a file, its checksum, how it was read, and the checksum of its sample sheet."""
+
+    path: str | None = None
+    sha256: str | None = None
+    reading: dict[str, Any] = field(default_factory=dict)
+    understood: tuple[str, ...] = ()
+    time_unit: str | None = None
+    samples_sha256: str | None = None
+
+
+@dataclass(frozen=True)
+class Record:
+    """All that is needed to repeat a run to the bit, and to see that it was.
+
+    Attributes
+    ----------
+    source, recipe
+    model_sha256
+        Of the ``model.json`` that was written, where the model was given; None where it was fitted.
+    outputs
+        File name -> SHA-256 of what the run wrote.
+    notes
+        Warnings of the run.
+    """
+
+    source: Source
+    recipe: Recipe
+    model_sha256: str | None = None
+    outputs: dict[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    versions: dict[str, str] = field(default_factory=lambda: versions())
+
+    def save(self, path: Path) -> None:
+        """Write the record as JSON."""
+        data = {"format": FORMAT, "written": datetime.now(UTC).isoformat(timespec="seconds")} | asdict(self)
+        with atomic_write(path) as file:
+            file.write(json.dumps(data, indent=2, ensure_ascii=False) + "\n")
+
+    @classmethod
+    def load(cls, path: Path) -> Record:
+        """Read a record, checking every entry: the file may come from anybody."""
+        data = read_json(path, "the record of a run", FORMAT)
+        try:
+            return cls(
+                _source(_entries(data, "source", tuple(Source.__dataclass_fields__))),
+                Recipe.of(_entries(data, "recipe", tuple(Recipe.__dataclass_fields__))),
+                _text(data, "model_sha256"),
+                _texts(data, "outputs"),
+                _notes(data),
+                _texts(data, "versions"),
+            )
+        except (InputError, TypeError) as problem:
+            raise InputError(f"{path}: {problem}") from None
+
+
+def checksum(path: str | PathLike[str]) -> str:
+    """SHA-256 of a file."""
+    with Path(path).open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def versions() -> dict[str, str]:
+    """Versions of Python and of the packages that a result depends on."""
+    return {"python": platform.python_version()} | installed(*PACKAGES)
+
+
+def _entries(data: dict[str, Any], name: str, known: tuple[str, ...]) -> dict[str, Any]:
+    entry = data.get(name)
+    if not isinstance(entry, dict) or not set(entry) <= set(known):
+        raise InputError(f"the entry {name!r} is not what timelike writes: expected {', '.join(known)}.")
+    return entry
+
+
+def _source(entry: dict[str, Any]) -> Source:
+    reading, understood = entry.get("reading", {}), entry.get("understood", [])
+    if not isinstance(reading, dict) or not isinstance(understood, list):
+        raise InputError("the entry 'source' is not what timelike writes: 'reading' or 'understood' is damaged.")
+    _entries({"reading": reading}, "reading", tuple(Settings.__dataclass_fields__))
+    _text(reading, "samples")
+    texts = {name: _text(entry, name) for name in ("path", "sha256", "time_unit", "samples_sha256")}
+    return Source(**texts, reading=reading, understood=tuple(map(str, understood)))
+
+
+def _text(data: dict[str, Any], name: str) -> str | None:
+    entry = data.get(name)
+    if entry is not None and not isinstance(entry, str):
+        raise InputError(f"the entry {name!r} is {entry!r}: expected text.")
+    return entry
+
+
+def _notes(data: dict[str, Any]) -> tuple[str, ...]:
+    notes = data.get("notes", [])
+    if not isinstance(notes, list) or not all(isinstance(note, str) for note in notes):
+        raise InputError(f"the entry 'notes' is {str(notes)[:40]!r}: expected a list of sentences.")
+    return tuple(notes)
+
+
+def _texts(data: dict[str, Any], name: str) -> dict[str, str]:
+    entry = data.get(name, {})
+    if not isinstance(entry, dict) or not all(isinstance(value, str) for value in entry.values()):
+        raise InputError(f"the entry {name!r} is not what timelike writes: expected names and texts.")
+    return entry

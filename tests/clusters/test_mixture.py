@@ -1,0 +1,560 @@
+"""The mixture against dense Gaussians and against all assignments of a handful of courses."""
+
+import itertools
+import warnings
+from contextlib import nullcontext
+from functools import cache
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.special import gammaln, logsumexp
+
+import timelike as tl
+from timelike.clusters.curves import ascent as climbing
+from timelike.clusters.curves import curve_clustering as curve_clusters
+from timelike.clusters.curves import mixture as mixtures
+from timelike.clusters.curves.ascent import best_spread, climb, fit_k, one_hot, walk
+from timelike.clusters.curves.bound import (
+    NONE,
+    Clusters,
+    bound,
+    left_out,
+    log_prior,
+    predictive,
+    sample,
+    scores,
+    soften,
+)
+from timelike.clusters.curves.mixture import choose, mixture
+from timelike.clusters.nmi import nmi
+from timelike.gp.information import evidence, information
+
+GP = tl.GP.se(0.7, signal_sd=0.6, noise_sd=0.1, mean=0.1)
+
+
+def kernel(x, y):
+    return 0.6**2 * np.exp(-((x[:, None] - y) ** 2) / (2 * 0.7**2))
+
+
+def log_density(courses, members, spread=0.0):
+    """Log density of all values of some courses under one curve, by a dense Gaussian."""
+    members = list(members)
+    x = np.concatenate([courses[i].times for i in members])
+    e = np.concatenate([courses[i].values for i in members]) - 0.1
+    owner = np.repeat(np.arange(len(members)), [len(courses[i].values) for i in members])
+    C = kernel(x, x) * (1 + spread**2 * (owner[:, None] == owner)) + 0.1**2 * np.eye(len(x))
+    return -(e @ np.linalg.solve(C, e) + np.linalg.slogdet(2 * np.pi * C)[1]) / 2
+
+
+def make(kind, per_group=3):
+    if kind == "even":
+        return tl.simulate.profiles(0.1, per_group=per_group, seed=3)[0]
+    if kind == "asynchronous":
+        return tl.simulate.profiles(0.1, "asynchronous", per_group=per_group, seed=3)[0]
+    return tl.simulate.own_times(0.1, per_group=per_group, seed=3)[0]
+
+
+KINDS = ["even", "asynchronous", "own times"]
+
+
+def prepared(courses, gp=GP):
+    return sample(courses, gp, information(courses, gp))
+
+
+def with_spread(spread, count=30, seed=0, noise=0.05):
+    """Four smooth curves and courses that differ from them by a spread of their own."""
+    rng = np.random.default_rng(seed)
+    x = np.linspace(0, 1, 12)
+    draw = np.linalg.cholesky(np.exp(-((x[:, None] - x) ** 2) / (2 * 0.3**2)) + 1e-9 * np.eye(12))
+    labels = np.repeat(np.arange(4), count)
+    values = (rng.standard_normal((4, 12)) @ draw.T)[labels]
+    values = values + spread * rng.standard_normal(values.shape) @ draw.T + noise * rng.standard_normal(values.shape)
+    return tl.TimeCourses.from_arrays(x, values), labels
+
+
+# -- the bound -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("spread", [0.0, 0.5])
+def test_bound_of_certain_courses_is_their_density(kind, spread):
+    courses = make(kind)
+    labels = np.array([0, 0, 1, 1, 1, 2, 2, 0, 1])
+    r = np.eye(3)[labels]  # two clusters, and "none of these"
+    sizes = np.array([3, 4])
+    expected = sum(log_density(courses, np.flatnonzero(labels == k), spread) for k in (0, 1))
+    expected += sum(log_density(courses, [i], spread) + np.log(NONE) for i in np.flatnonzero(labels == 2))
+    expected += 7 * np.log(1 - NONE) + gammaln(3) + gammaln(2) - gammaln(2 + 7) + gammaln(1 + sizes).sum()
+    assert bound(prepared(courses).at(spread), r) == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["even", "asynchronous"])
+def test_bound_is_below_the_evidence_of_all_assignments(kind):
+    courses = make(kind, per_group=2)
+    density = cache(lambda members: log_density(courses, members))
+    terms = []
+    for z in itertools.product(range(3), repeat=6):  # two clusters and "none"
+        sets = [[i for i in range(6) if z[i] == k] for k in (0, 1)]
+        sizes = np.array([len(s) for s in sets])
+        prior = gammaln(2) - gammaln(2 + sizes.sum()) + gammaln(1 + sizes).sum() + sizes.sum() * np.log(1 - NONE)
+        alone = [density((i,)) + np.log(NONE) for i in range(6) if z[i] == 2]
+        terms.append(sum(density(tuple(s)) for s in sets if s) + sum(alone) + prior)
+    exact = logsumexp(terms)
+    found = climb(prepared(courses), one_hot(np.array([0, 0, 1, 1, 1, 1]), 2), 0.0)
+    assert found.k == 2
+    assert found.bound - np.log(2) <= exact + 1e-9
+    assert found.bound == pytest.approx(exact, abs=0.5)  # log 2: the two ways to number two clusters
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_sweeps_go_uphill(kind):
+    data = prepared(make(kind, per_group=8))
+    state = data.at(0.1)
+    r, _ = soften(np.random.default_rng(0).standard_normal((24, 5)))
+    values = [bound(state, r)]
+    for _ in range(15):
+        r, _ = soften(scores(state, Clusters.of(state, r)))
+        values.append(bound(state, r))
+    assert np.diff(values).min() > -1e-9
+    assert values[-1] - values[0] > 1
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("spread", [0.0, 0.5])
+def test_a_course_alone_and_given_others(kind, spread):
+    courses = make(kind)
+    state = prepared(courses).at(spread)
+    np.testing.assert_allclose(state.own + state.c, [log_density(courses, [i], spread) for i in range(9)], rtol=1e-7)
+    labels = np.repeat([0, 1], [4, 5])
+    r = one_hot(labels, 2)
+    clusters = Clusters.of(state, r)
+    sets = [np.flatnonzero(labels == k) for k in (0, 1)]
+    for i in (0, 6):
+        others = [j for j in sets[labels[i]] if j != i]
+        expected = log_density(courses, [*others, i], spread) - log_density(courses, others, spread)
+        assert left_out(state, r, clusters, labels)[i] + state.c[i] == pytest.approx(expected, abs=1e-6)
+    first = prepared(courses).select(np.arange(8)).at(spread)
+    of_first = Clusters.of(first, r[:8])
+    expected = [log_density(courses, [*s[s < 8], 8], spread) - log_density(courses, s[s < 8], spread) for s in sets]
+    np.testing.assert_allclose(predictive(state, of_first)[8] + state.c[8], expected, atol=1e-6)
+
+
+def test_prior_of_divisions_adds_up():
+    """Over all ways to put 5 courses into 3 numbered boxes the prior, without 3! for the numbers, is one."""
+    total = 0.0
+    for z in itertools.product(range(3), repeat=5):
+        total += np.exp(log_prior(np.bincount(z, minlength=3).astype(float)) - gammaln(4))
+    assert total == pytest.approx(1)
+
+
+def test_directions_without_information_are_left_out():
+    courses, _ = tl.simulate.profiles(seed=1)
+    found = information(courses[:3], GP)
+    kept = sample(courses[:3], GP, found)
+    assert found.rank > kept.z.shape[1]
+    np.testing.assert_allclose(kept.at(0.0).own, evidence(found.A[0], found.b), rtol=1e-6)
+
+
+# -- the number of clusters ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("sampling", "noise"), [("even", 0.08), ("even", 0.12), ("uneven", 0.08), ("asynchronous", 0.08)]
+)
+def test_finds_three_profiles(sampling, noise):
+    courses, truth = tl.simulate.profiles(noise, sampling, seed=4)
+    found = mixture(courses, tl.fit(courses))
+    owner = np.repeat(np.arange(150), courses.sizes)
+    squares = (courses.values - tl.simulate.curves(courses.times)) ** 2
+    oracle = np.stack([np.bincount(owner, row) for row in squares]).argmin(axis=0)
+    assert found.k == 3 == max(found.evidence, key=found.evidence.get)
+    assert nmi(found.nearest, truth) > 0.93 * nmi(oracle, truth)
+    assert not found.continuum
+
+
+def test_a_single_cluster_in_truth():
+    x = np.linspace(0, 1, 10)
+    rng = np.random.default_rng(3)
+    courses = tl.TimeCourses.from_arrays(x, np.sin(3 * x) + 0.1 * rng.standard_normal((60, 10)))
+    found = mixture(courses, tl.GP.se(0.5, 0.7, 0.1))
+    assert found.k == 1
+    assert not found.none.any()
+
+
+def test_given_number_and_more_than_there_are():
+    courses, truth = tl.simulate.profiles(0.05, seed=2)
+    gp = tl.fit(courses)
+    found = mixture(courses, gp, k=3)
+    assert nmi(found, truth) > 0.95
+    with pytest.warns(tl.DataWarning, match=r"asked for 9 clusters, the data support \d"):
+        many = mixture(courses, gp, k=9)
+    assert many.k < 9
+    assert mixture(courses, gp, k=2).k == 2
+
+
+def test_empty_clusters_do_not_count():
+    """They would add the logarithm of the ways to number them, and nothing else, to the bound."""
+    courses, _ = tl.simulate.profiles(0.12, seed=3)
+    fits = walk(prepared(courses, tl.fit(courses)), None, 30, 0)
+    assert all(fit.r[:, :-1].sum(axis=0).min() > 0.5 for fit in fits.values() if fit.k > 1)
+    assert max(fits) < 10
+
+
+def test_continuum_is_called_one():
+    rng = np.random.default_rng(1)
+    x = np.linspace(0, 2, 16)
+    phase = rng.uniform(0, 2 * np.pi, 250)
+    ring = tl.TimeCourses.from_arrays(x, np.cos(2 * np.pi * x - phase[:, None]) + 0.3 * rng.standard_normal((250, 16)))
+    with pytest.warns(tl.DataWarning, match="look like a continuum rather than clusters: up to") as said:
+        found = mixture(ring, tl.fit(ring))
+    best = max(found.path, key=lambda step: step.bound)
+    here = next(step for step in found.path if step.k == found.k)
+    assert found.continuum
+    assert 2 < found.k < best.k
+    assert here.per_course == pytest.approx((best.bound - here.bound) / 250)
+    assert f"costs {here.per_course:.2f}" in str(said[0].message)
+    assert found.path_frame()["k"].tolist() == list(found.evidence)
+    peaks = [np.linspace(0, 2, 99)[found.curve(c, np.linspace(0, 2, 99)).mean.argmax()] for c in range(found.k)]
+    assert peaks == sorted(peaks)
+
+
+def test_separate_clusters_are_no_continuum():
+    courses, truth = with_spread(0.0, seed=5)
+    found = mixture(courses, tl.GP.se(0.3, 1.0, 0.05))
+    assert (found.k, found.continuum) == (4, False)
+    assert nmi(found, truth) == pytest.approx(1)
+
+
+def test_choice_between_peak_and_continuum():
+    def path(*bounds):
+        return [climbing.Fit(np.zeros((1, k + 2)), 0.0, b) for k, b in enumerate(bounds)]
+
+    assert choose(path(0))[0].k == 1
+    assert choose(path(0, -3, -5))[0].k == 1
+    assert choose(path(0, 50, 90, 80))[0].k == 3
+    for ended_abruptly in (path(0, 50, 90, 120, 150, 140), path(0, 5, 3, 200, 201, 190)):
+        peak, is_continuum = choose(ended_abruptly)
+        assert (peak.k, is_continuum) == (5, False)
+    coarse, is_continuum = choose(path(0, 500, 800, 900, 905, 908, 909, 908))
+    assert (coarse.k, is_continuum) == (3, True)
+
+
+def test_twenty_clusters_are_no_continuum():
+    rng = np.random.default_rng(1)
+    x = np.linspace(0, 1, 10)
+    draw = np.linalg.cholesky(np.exp(-((x[:, None] - x) ** 2) / (2 * 0.3**2)) + 1e-9 * np.eye(10))
+    truth = rng.integers(0, 20, 500)
+    values = (rng.standard_normal((20, 10)) @ draw.T)[truth] + 0.2 * rng.standard_normal((500, 10))
+    found = mixture(tl.TimeCourses.from_arrays(x, values), tl.GP.se(0.3, 1.0, 0.2))
+    assert 19 <= found.k <= 20
+    assert nmi(found.nearest, truth) > 0.9
+
+
+# -- spread ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("spread", [0.1, 0.3])
+def test_spread_is_learned(spread):
+    courses, truth = with_spread(spread, seed=2)
+    found = mixture(courses, tl.GP.se(0.3, 1.0, 0.05))
+    assert found.k == 4
+    assert found.spread == pytest.approx(spread, rel=0.15)
+    assert nmi(found.nearest, truth) > 0.95
+
+
+def test_spread_can_be_fixed():
+    courses, _ = with_spread(0.3, count=10)
+    gp = tl.GP.se(0.3, 1.0, 0.05)
+    assert mixture(courses, gp, k=4, spread=0.2).spread == 0.2
+    with pytest.raises(tl.InputError, match=r"spread is -0\.1"):
+        mixture(courses, gp, spread=-0.1)
+    with pytest.raises(tl.InputError, match="spread is 'a'"):
+        mixture(courses, gp, spread="a")
+
+
+def test_no_spread_where_there_is_none():
+    courses, truth = with_spread(0.0, seed=3)
+    assert best_spread(prepared(courses, tl.GP.se(0.3, 1.0, 0.05)), one_hot(truth, 4)) < 0.03
+
+
+# -- how sure ----------------------------------------------------------------------------------------------------
+
+
+def test_odd_courses_are_in_none():
+    base, _ = tl.simulate.profiles(0.08, seed=1)
+    x, rng = tl.simulate.grid(), np.random.default_rng(0)
+    odd = np.stack([np.zeros(15), 0.5 - x, 3 * (x - 0.5) ** 2]) + 0.08 * rng.standard_normal((3, 15))
+    courses = tl.TimeCourses.from_arrays(x, np.concatenate([base.values.reshape(150, 15), odd]))
+    found = mixture(courses, tl.fit(courses))
+    assert found.k == 3
+    assert found.labels[150:].tolist() == [-1, -1, -1]
+    assert found.none[:150].sum() <= 2
+    assert found.confidence.min() > 0.3
+    assert (found.confidence[150:] > 0.9).all()
+    assert found.sizes.sum() == (~found.none).sum()
+
+
+def test_probabilities_are_calibrated():
+    stated, right = [], []
+    for seed in range(6):
+        courses, truth = tl.simulate.profiles(0.12, seed=seed)
+        found = mixture(courses, tl.fit(courses), k=3)
+        best = max(itertools.permutations(range(3)), key=lambda p: (np.array(p)[found.nearest] == truth).sum())
+        stated.append(found.probabilities.max(axis=1))
+        right.append(np.array(best)[found.nearest] == truth)
+    stated, right = np.concatenate(stated), np.concatenate(right)
+    for low, high in [(0.4, 0.7), (0.7, 0.9), (0.9, 1.0)]:
+        here = (stated >= low) & (stated < high)
+        assert right[here].mean() == pytest.approx(stated[here].mean(), abs=3 / np.sqrt(4 * here.sum()) + 0.03)
+
+
+@pytest.mark.parametrize("robust", [False, True])
+def test_outlying_values_are_named(robust):
+    courses, _, thrown = tl.simulate.outlying(0.08, share=0.01, size=0.8, seed=4)
+    with pytest.warns(tl.DataWarning, match="left out 25 of 2,250 values") if robust else nullcontext():
+        found = mixture(courses, tl.GP.se(0.9, 0.6, 0.08), k=3, robust=robust)
+    out = found.outliers()
+    row, column = np.nonzero(thrown)
+    expected = {(courses.names[i], round(tl.simulate.grid()[j], 6)) for i, j in zip(row, column, strict=True)}
+    named = {(c, round(t, 6)) for c, t in zip(out["course"], out["time"], strict=True)}
+    assert len(expected) > 10
+    assert len(expected - named) <= (0 if robust else 1)  # a thrown value pulls at its own cluster otherwise
+    assert len(named - expected) <= 2
+    assert (np.abs(out["value"] - out["expected"]) > 0.3).all()
+
+
+def test_outlying_values_do_not_matter():
+    courses, truth, thrown = tl.simulate.outlying(0.06, share=0.02, size=1.5, seed=4)
+    gp = tl.GP.se(0.9, 0.6, 0.06)
+    assert thrown.any(axis=1).sum() > 20
+    with pytest.warns(tl.DataWarning, match="left out 45 of 2,250 values"):
+        robust = mixture(courses, gp)
+    plain = mixture(courses, gp, k=3, robust=False)
+    assert robust.k == 3
+    assert nmi(robust.nearest, truth) > 0.9
+    assert nmi(plain.nearest, truth) < 0.5  # what becomes of it otherwise
+    assert len(courses.values) - len(robust.courses.values) == pytest.approx(thrown.sum(), abs=3)
+
+
+def test_clean_values_stay():
+    courses, _ = tl.simulate.profiles(0.1, "asynchronous", seed=2)
+    assert mixture(courses, tl.fit(courses), k=3).courses is courses
+
+
+# -- curves and new courses --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_curve_is_the_posterior_of_the_members(kind):
+    courses = make(kind, per_group=6)
+    found = mixture(courses, GP, k=2, spread=0.0)
+    at = [-0.5, 0.1, 0.77, 1.0, 3.0]
+    for cluster in range(found.k):
+        weights = found.responsibilities[:, cluster]
+        x = courses.times
+        e = courses.values - 0.1
+        noise = 0.1**2 / np.maximum(np.repeat(weights, courses.sizes), 1e-12)  # a weight divides the noise variance
+        C, across = kernel(x, x) + np.diag(noise), kernel(np.array(at), x)
+        curve = found.curve(cluster, at)
+        np.testing.assert_allclose(curve.mean, 0.1 + across @ np.linalg.solve(C, e), atol=1e-5)
+        variance = 0.6**2 - (across * np.linalg.solve(C, across.T).T).sum(axis=1)
+        np.testing.assert_allclose(curve.sd, np.sqrt(variance), atol=1e-5)
+    with pytest.raises(tl.InputError, match="there is no cluster 2"):
+        found.curve(2, at)
+
+
+def test_predicts_at_times_never_seen():
+    courses, _ = tl.simulate.profiles(0.05, seed=6)
+    found = mixture(courses, tl.fit(courses))
+    rng = np.random.default_rng(1)
+    times = [np.sort(rng.uniform(0.5, 1.1, 8)) for _ in range(30)]
+    truth = np.repeat([0, 1, 2], 10)
+    values = [tl.simulate.curves(x)[g] + 0.05 * rng.standard_normal(8) for x, g in zip(times, truth, strict=True)]
+    new = found.predict(tl.TimeCourses.from_arrays(times, values))
+    assert nmi(new.labels, truth) > 0.6
+    assert (new.labels >= 0).sum() >= 28
+    again = found.predict(courses)
+    assert (again.labels == found.labels).mean() > 0.98
+    strange = found.predict(tl.TimeCourses.from_arrays([0.2, 0.5, 0.9], [[2, -2, 2], [5, 5, 5]]))
+    assert strange.labels.tolist() == [-1, -1]
+    assert strange.probabilities.shape == (2, 3)
+
+
+def test_coarser():
+    courses, _ = with_spread(0.1, count=15)
+    found = mixture(courses, tl.GP.se(0.3, 1.0, 0.05))
+    two = found.coarser(2)
+    assert two.k == 2
+    assert [step.k for step in two.path] == [2, 3, 4]
+    assert two.path[0].per_course > two.path[1].per_course > 0
+    assert two.path[1].merge > 0
+    for k in (0, 4, 2.0):
+        with pytest.raises(tl.InputError, match="expected a whole number below 4"):
+            found.coarser(k)
+
+
+def test_table():
+    courses, _ = tl.simulate.profiles(0.08, per_group=10, seed=1)
+    found = mixture(courses, tl.fit(courses), k=3)
+    frame = found.to_frame()
+    assert list(frame.columns) == ["name", "cluster", "probability", "nearest"]
+    np.testing.assert_array_equal(frame["cluster"], found.labels)
+    np.testing.assert_allclose(frame["probability"], found.confidence)
+
+
+def test_hyperparameters_are_refined():
+    courses, truth = with_spread(0.0, noise=0.1, seed=7)
+    wrong = tl.GP.se(0.3, 1.0, 0.25)
+    found, plain = mixture(courses, wrong, k=4, refine=True), mixture(courses, wrong, k=4)
+    assert found.gp.noise_sd == pytest.approx(0.1, rel=0.1)
+    refit, before = (bound(prepared(courses, f.gp).at(f.spread), f.responsibilities) for f in (found, plain))
+    assert refit > before + 100
+    assert nmi(found.nearest, truth) >= nmi(plain.nearest, truth)
+
+
+# -- laws --------------------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=4)
+@given(st.permutations(range(24)))
+def test_order_of_courses_does_not_matter(order):
+    courses = make("asynchronous", per_group=8)
+    found, shuffled = mixture(courses, GP), mixture(courses.select(order), GP)
+    assert found.k == shuffled.k
+    np.testing.assert_allclose(found.probabilities[order], shuffled.probabilities, atol=0.02)
+
+
+@settings(max_examples=4)
+@given(st.floats(0.01, 100), st.floats(0.01, 100), st.floats(-5, 5))
+def test_units_do_not_matter(time_unit, value_unit, shift):
+    courses = make("own times", per_group=8)
+    other = tl.TimeCourses.from_arrays(
+        [c.times * time_unit for c in courses], [(c.values + shift) * value_unit for c in courses]
+    )
+    gp = tl.GP.se(0.7 * time_unit, 0.6 * value_unit, 0.1 * value_unit, (0.1 + shift) * value_unit)
+    found, again = mixture(courses, GP), mixture(other, gp)
+    assert found.k == again.k
+    np.testing.assert_allclose(found.probabilities, again.probabilities, atol=0.02)
+    assert found.spread == pytest.approx(again.spread, abs=5e-3)
+
+
+def test_many_courses_by_way_of_a_sample(monkeypatch):
+    courses, truth = with_spread(0.1, count=150)
+    gp = tl.GP.se(0.3, 1.0, 0.05)
+    monkeypatch.setattr(climbing, "MANY", 200)
+    monkeypatch.setattr(climbing, "FEW", 150)
+    monkeypatch.setattr(climbing, "SCOUTS", 100)
+    monkeypatch.setattr(mixtures, "WALKERS", 180)
+    data = prepared(courses, gp)
+    assert fit_k(data, 4, None, 0).bound == pytest.approx(climb(data, one_hot(truth, 4), None).bound, abs=5)
+    found = mixture(courses, gp)
+    assert found.k == 4
+    assert nmi(found.nearest, truth) > 0.98
+    assert mixture(courses, gp, seed=0).labels.tolist() == found.labels.tolist()
+
+
+# -- bad input -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("k", [0, -1, 10, 2.0, True, "3"])
+def test_impossible_numbers_of_clusters(k):
+    with pytest.raises(tl.InputError, match="expected a whole number from 1 to 9"):
+        mixture(make("even"), GP, k)
+
+
+def test_impossible_largest_number():
+    with pytest.raises(tl.InputError, match="max_k is 0"):
+        mixture(make("even"), GP, max_k=0)
+
+
+def test_duplicates_are_one_cluster():
+    courses = tl.TimeCourses.from_arrays(tl.simulate.grid(), np.tile(make("even")[0].values, (200, 1)))
+    found = mixture(courses, GP)
+    assert (found.k, found.sizes.tolist()) == (1, [200])
+
+
+def test_one_point_each():
+    rng = np.random.default_rng(0)
+    values = np.repeat([0.0, 3.0], 20)[:, None] + 0.05 * rng.standard_normal((40, 1))
+    found = mixture(tl.TimeCourses.from_arrays([0.5], values), tl.GP.se(1, 2.0, 0.05))
+    assert found.k == 2
+    assert nmi(found, np.repeat([0, 1], 20)) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_very_few_courses(count):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = mixture(make("even")[:count], GP)
+    assert found.k == 1
+    assert len(found.labels) == count
+
+
+def test_points_with_two_coordinates():
+    rng = np.random.default_rng(0)
+    points = rng.random((8, 2))
+    values = np.repeat([points[:, 0], -points[:, 1]], 15, axis=0) + 0.05 * rng.standard_normal((30, 8))
+    found = mixture(tl.TimeCourses.from_arrays(points, values), tl.GP.se(1.0, 0.7, 0.05))
+    assert found.k == 2
+    assert found.curve(0, points[:2]).mean.shape == (2,)
+
+
+def test_a_kernel_too_rough_for_curves_at_own_times_is_refused():
+    courses, _ = tl.simulate.own_times(per_group=20)
+    with pytest.raises(tl.InputError, match="too rough"):
+        mixture(courses, tl.GP("matern12", signal_sd=1, noise_sd=0.1), 2)
+
+
+def test_a_refined_model_makes_no_claim_about_its_likelihood():
+    courses, _ = tl.simulate.profiles(per_group=8, seed=1)
+    assert mixture(courses, tl.fit(courses), k=3, refine=True).gp.log_likelihood is None
+
+
+# -- more clusters than there are ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("k", [3, 10, 15, 30])
+@pytest.mark.filterwarnings("ignore:asked for")
+def test_equal_courses_are_one_cluster_however_many_are_asked_for(k):
+    times = np.linspace(0, 1, 8)
+    values = np.repeat([np.sin(6 * times), times, -times], 10, axis=0)
+    found = mixture(tl.TimeCourses.from_arrays(times, values), tl.GP.se(0.4, 1, 0.3), k)
+    assert sorted(found.sizes.tolist()) == [10, 10, 10]
+    assert found.responsibilities[:, -1].max() < 1e-3
+
+
+@pytest.mark.parametrize("k", [6, 60])
+@pytest.mark.filterwarnings("ignore:asked for")
+def test_what_a_dropped_cluster_had_does_not_go_to_none(k):
+    courses, _ = tl.simulate.profiles(noise=0.08, seed=1, per_group=20)
+    found = mixture(courses, tl.fit(courses), k)
+    assert found.responsibilities[found.labels >= 0, -1].max() < 0.01
+
+
+def test_columns_that_go_leave_rows_that_sum_to_one():
+    r = np.array([[0.2, 0.3, 0.1, 0.4], [0.0, 0.6, 0.3, 0.1], [0.0, 0.9, 0.0, 0.1]])
+    kept = curve_clusters.kept(r, np.array([True, False, False]), np.array([False, True, False]))
+    np.testing.assert_allclose(kept, [[0.5, 0.5], [0.0, 1.0], [0.0, 1.0]])
+    kept = curve_clusters.kept(r, np.array([True, True, False]), np.array([False, False, True]))
+    np.testing.assert_allclose(kept, [[0.24, 0.36, 0.4], [0.0, 0.9, 0.1], [0.0, 0.9, 0.1]])
+
+
+@pytest.mark.filterwarnings("ignore::timelike.FitWarning")
+def test_refining_stays_where_models_are():
+    courses, _ = tl.simulate.profiles(noise=0, seed=1, per_group=20)
+    assert mixture(courses, tl.fit(courses), refine=True).k == 3
+    once = tl.TimeCourses.from_arrays([0.0, 0, 0], np.random.default_rng(0).normal(size=(7, 3)))
+    assert 1e-3 < mixture(once, tl.fit(once), refine=True).gp.length_scale < 1e3
+
+
+@pytest.mark.filterwarnings("ignore:left out")
+def test_fewer_clusters_still_name_what_sticks_out():
+    courses, _ = tl.simulate.profiles(noise=0.05, seed=1, per_group=10)
+    values = courses.values.reshape(30, -1).copy()
+    values[6, 7] += 1
+    courses = tl.TimeCourses.from_arrays(courses.grid, values)
+    found = mixture(courses, tl.fit(courses))
+    assert len(found.outliers()) >= 1
+    assert found.coarser(2).outliers()["course"].tolist()[:1] == found.outliers()["course"].tolist()[:1]

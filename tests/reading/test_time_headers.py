@@ -1,0 +1,162 @@
+"""What headers say about time and replicate; options that decide where they can be read in two ways."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import timelike as tl
+from timelike.reading import time_headers, understand
+
+FORMS = {
+    "0 12 24": ([0, 12, 24], None),
+    "0h 12h 24h": ([0, 12, 24], "h"),
+    "0.5hr 1.5hr": ([0.5, 1.5], "h"),
+    "T0 T12": ([0, 12], None),
+    "alpha0 alpha7 alpha49": ([0, 7, 49], None),
+    "X0 X2.5": ([0, 2.5], None),
+    "12.5|min 20|min": ([12.5, 20], "min"),
+    "day|3|rep|2 day|3|rep|1 day|5|rep|1": ([3, 3, 5], "days"),
+    "day3_rep2 day3_rep1 day5_rep1": ([3, 3, 5], "days"),
+    "D3-R1 D3-R2 D5-R1": ([3, 3, 5], "days"),
+    "0h_1 0h_2 2h_1 2h_2": ([0, 0, 2, 2], "h"),
+    "0h_0 0h_1 2h_0 2h_1": ([0, 0, 2, 2], "h"),
+    "rep1_0h rep2_0h rep1_2h": ([0, 0, 2], "h"),
+    "1_0h 2_0h 1_4h 2_4h": ([0, 0, 4, 4], "h"),
+    "0h_a 0h_b 2h_a 2h_b": ([0, 0, 2, 2], "h"),
+    "0h-A 0h-B 2h-A": ([0, 0, 2], "h"),
+    "0A 0B 2A 2B": ([0, 0, 2, 2], None),
+    "0h_repA 0h_repB 1h_repA": ([0, 0, 1], "h"),
+    "0_1 0_2 2_1 2_2": ([0, 0, 2, 2], None),
+    "0_1 0_2 1_1 1_2": ([0, 0, 1, 1], None),
+    "T1R1 T1R2 T2R1 T2R2": ([1, 1, 2, 2], None),
+    "0h 0h.1 2h 2h.1 2h.2": ([0, 0, 2, 2, 2], "h"),
+    "0.5 0.5.1 1.5 1.5.1": ([0.5, 0.5, 1.5, 1.5], None),
+    "exp1_0h exp1_6h": ([0, 6], "h"),
+    "0h_1 2h_1 4h_1": ([0, 2, 4], "h"),
+    "day0_rep1 day0_rep2": ([0, 0], "days"),
+    "-5h 0h 5h": ([-5, 0, 5], "h"),
+    "t-5 t0 t5": ([-5, 0, 5], None),
+    "\u22125h \u22123h \u22121h": ([-5, -3, -1], "h"),
+    "t\u22125 t0 t5": ([-5, 0, 5], None),
+    "LPS_1_0h LPS_2_0h LPS_1_2h": ([0, 0, 2], "h"),
+    "day-1 day-2 day-8": ([1, 2, 8], "days"),
+    "day|-3 day|0": ([-3, 0], "days"),
+    "6hpi 12hpi": ([6, 12], "h"),
+    "week|1 week|12": ([1, 12], "weeks"),
+    "0min 30min 1h": ([0, 30, 60], "min"),
+    "0h 12h 2d": ([0, 12, 48], "h"),
+    "0d 3d 7d": ([0, 3, 7], "days"),
+    "1 1.25 1.5 1.75 2 3": ([1, 1.25, 1.5, 1.75, 2, 3], None),
+    "8 8.5 9 9.5 10": ([8, 8.5, 9, 9.5, 10], None),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_forms_of_headers(form):
+    times, unit = FORMS[form]
+    found = time_headers.time_columns(["gene", *(cell.replace("|", " ") for cell in form.split())])
+    assert found.positions == tuple(range(1, len(times) + 1))
+    np.testing.assert_allclose(found.times, times)
+    assert found.unit == unit
+
+
+def file(tmp_path, header, row="a,1,2,3,4"):
+    path = tmp_path / "t.csv"
+    path.write_text(f"gene,{header}\n{row}\n")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("header", "pattern", "times", "unit"),
+    [
+        ("1_1,1_2,2_1,2_2", "{time}_{replicate}", [1, 1, 2, 2], None),
+        ("1_1,1_2,2_1,2_2", "{replicate}_{time}", [1, 1, 2, 2], None),
+        ("0,0.1,2,2.1", "{time}", [0, 0.1, 2, 2.1], None),
+        ("0,0.1,2,2.1", "{time}.{replicate}", [0, 0, 2, 2], None),
+        ("0.1,0.2,4.1,4.2", "{time}.{replicate}", [0, 0, 4, 4], None),
+        ("S1,S2,S3,S4", "S{time}", [1, 2, 3, 4], None),
+        ("t\u22125,t\u22121,t0,t2", "t{time}", [-5, -1, 0, 2], None),
+        ("x 0h #7,y 0h #8,z 2h #9,w 2h #1", "{any} {time}h #{replicate}", [0, 0, 2, 2], "h"),
+        ("day 1 a,day 2 b,day 4 c,day 8 d", "day {time} {any}", [1, 2, 4, 8], "days"),
+    ],
+)
+def test_a_pattern_decides(tmp_path, header, pattern, times, unit):
+    found = understand(file(tmp_path, header), header=pattern)
+    np.testing.assert_array_equal(found.courses.times, times)
+    assert found.time_unit == unit
+
+
+def test_replicates_of_the_pattern_are_values_in_their_order(tmp_path):
+    path = file(tmp_path, "1_1,1_2,2_1,2_2")
+    np.testing.assert_array_equal(tl.read(path, header="{time}_{replicate}").values, [1, 2, 3, 4])
+    np.testing.assert_array_equal(tl.read(path, header="{replicate}_{time}").values, [1, 3, 2, 4])
+
+
+@pytest.mark.parametrize(
+    ("pattern", "message"),
+    [
+        ("{time}h", "no header has the form '{time}h'. The headers: 'gene', '0', '1', '2', '3'"),
+        ("{tme}", "has {tme}: expected some of {time}, {replicate}, {condition}, {any}"),
+        ("{replicate}", "must have {time} once"),
+        ("{time}{time}", "must have {time} once"),
+    ],
+)
+def test_patterns_that_do_not_fit(tmp_path, pattern, message):
+    with pytest.raises(tl.InputError) as caught:
+        tl.read(file(tmp_path, "0,1,2,3"), header=pattern)
+    assert message in str(caught.value)
+
+
+def test_conditions_of_the_header(tmp_path):
+    path = file(tmp_path, "wt_0h,wt_2h,ko_0h,ko_6h")
+    both = tl.read(path, header="{condition}_{time}h")
+    assert both.names == ("a | wt", "a | ko")
+    np.testing.assert_array_equal(both["a | ko"].times, [0, 6])
+    np.testing.assert_array_equal(both["a | ko"].values, [3, 4])
+    one = tl.read(path, header="{condition}_{time}h", condition="ko")
+    assert one.names == ("a",)
+    np.testing.assert_array_equal(one.values, [3, 4])
+    with pytest.raises(tl.InputError, match="there is no condition 'mut': the conditions are 'wt', 'ko'"):
+        tl.read(path, header="{condition}_{time}h", condition="mut")
+
+
+def test_times_that_the_user_gives(tmp_path):
+    indexed = file(tmp_path, "T1R1,T1R2,T2R1,T2R2")
+    np.testing.assert_array_equal(tl.read(indexed, times=[0, 5]).times, [0, 0, 5, 5])
+    np.testing.assert_array_equal(tl.read(indexed, times=[0, 0, 5, 6]).times, [0, 0, 5, 6])
+    with pytest.raises(tl.InputError, match="times= has 3 times, but the header has 2 different ones in 4 columns"):
+        tl.read(indexed, times=[0, 5, 6])
+    np.testing.assert_array_equal(
+        tl.read(file(tmp_path, "GSM8,GSM9,GSM10,GSM11"), times=[0, 0, 1, 1]).times, [0, 0, 1, 1]
+    )
+    alphabetical = file(tmp_path, "T1,T10,T2,T3")
+    with pytest.raises(tl.InputError, match="do not stand in the order of their times"):
+        tl.read(alphabetical, times=[0, 5, 10, 15])
+
+
+def test_numbered_names_are_distinct_even_where_a_number_is_taken(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("gene,0,1\na,1,2\na,3,4\na-2,5,6\n,7,8\n")
+    assert tl.read(path, duplicates="number").names == ("a", "a-3", "a-2", "unnamed-1")
+
+
+@pytest.mark.parametrize("option", ["orient", "dates", "duplicates", "decimal"])
+def test_choices_are_named(tmp_path, option):
+    with pytest.raises(tl.InputError, match=f"{option}='maybe' is unknown: expected '"):
+        tl.read(file(tmp_path, "0,1,2,3"), **{option: "maybe"})
+
+
+@pytest.mark.parametrize("form", ["T{}.{}", "{}.{}h", "day{}.{}"])
+def test_replicates_after_a_point_are_not_taken_for_times(form):
+    cells = [form.format(t, r) for t in (0, 1, 2) for r in (1, 2)]
+    table = pd.DataFrame([["a", *range(6)]], columns=["gene", *cells])
+    with pytest.raises(tl.InputError, match="number of a replicate after the point"):
+        tl.read(table)
+    pattern = form.format("{time}", "{replicate}")
+    assert tl.read(table, header=pattern).summary().endswith("x 2 replicates")
+
+
+@pytest.mark.parametrize(("header", "said"), [("0h_1,0h_2,2h_1,2h_2", True), ("0h_r1,0h_r2,2h_r1,2h_r2", False)])
+def test_a_number_that_counts_replicates_is_told(tmp_path, header, said):
+    how = understand(file(tmp_path, header)).how
+    assert ("a number beside the time counts replicates" in how) == said

@@ -1,0 +1,80 @@
+import json
+
+import numpy as np
+import pytest
+
+from timelike.exceptions import InputError
+from timelike.runs.recipe import Recipe
+from timelike.runs.record import Record, Source, checksum
+
+
+@pytest.fixture
+def record(tmp_path):
+    source = Source("genes.csv", "ab" * 32, {"time": "hours"}, ("3 courses",), "h", "12" * 32)
+    recipe = Recipe(scale="center", k=4, spread=np.float32(0.5), robust=np.False_)
+    made = Record(source, recipe, "cd" * 32, {"clusters.csv": "ef" * 32}, ("a note",))
+    made.save(tmp_path / "run.json")
+    return tmp_path / "run.json", made
+
+
+def test_a_record_comes_back_as_it_was(record):
+    path, made = record
+    assert Record.load(path) == made
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"format": "other"}, "is not the record of a run"),
+        ({"recipe": {"method": "magic"}}, "there is no method 'magic'"),
+        ({"recipe": {"run": "rm -rf"}}, "the entry 'recipe' is not what timelike writes"),
+        ({"recipe": {"seed": "0"}}, "seed is '0': expected a whole number"),
+        ({"source": []}, "the entry 'source' is not what timelike writes"),
+        ({"source": {"path": 3}}, "the entry 'path' is 3: expected text"),
+        ({"source": {"reading": []}}, "'reading' or 'understood' is damaged"),
+        ({"source": {"reading": {"colour": "red"}}}, "the entry 'reading' is not what timelike writes: expected co"),
+        ({"source": {"reading": {"samples": 5}}}, "the entry 'samples' is 5: expected text"),
+        ({"source": {"samples_sha256": 5}}, "the entry 'samples_sha256' is 5: expected text"),
+        ({"outputs": {"a": 1}}, "the entry 'outputs' is not what timelike writes"),
+        ({"model_sha256": 5}, "the entry 'model_sha256' is 5: expected text"),
+    ],
+)
+def test_a_record_from_anybody_is_checked(record, change, message):
+    path, _ = record
+    path.write_text(json.dumps(json.loads(path.read_text()) | change))
+    with pytest.raises(InputError, match=message):
+        Record.load(path)
+
+
+@pytest.mark.parametrize("text", ["", "{", "[1]", "[" * 100_000])
+def test_what_is_no_json_is_called_so(tmp_path, text):
+    (tmp_path / "run.json").write_text(text)
+    with pytest.raises(InputError, match="is not the record of a run"):
+        Record.load(tmp_path / "run.json")
+
+
+def test_checksum_is_sha256(tmp_path):
+    (tmp_path / "a").write_bytes(b"abc")
+    assert checksum(tmp_path / "a") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+
+
+@pytest.mark.parametrize(
+    ("choices", "message"),
+    [
+        ({"scale": "log"}, "there is no scale 'log': choose from none, center, standardize"),
+        ({"method": "spectral"}, "spectral does not choose the number of clusters"),
+        ({"k": 0}, "k is 0: expected a whole number, at least 1"),
+        ({"neighbors": 2.5}, "neighbors is 2.5"),
+        ({"spread": -1}, "spread is -1: expected a number, zero or more"),
+        ({"spread": "wide"}, "spread is 'wide': expected a number, zero or more"),
+        ({"spread": float("nan")}, "spread is nan: expected a number"),
+        ({"spread": True}, "spread is True: expected a number"),
+        ({"method": "leiden", "spread": 0}, "leiden has no spread: leave it out, or use mixture or evidence"),
+        ({"robust": 1}, "robust is 1: expected True or False"),
+        ({"method": "evidence", "robust": False}, "evidence never leaves out values: robust=False"),
+        ({"colour": "red"}, "there is no choice 'colour': expected most_variable, scale"),
+    ],
+)
+def test_choices_are_checked(choices, message):
+    with pytest.raises(InputError, match=message):
+        Recipe.of(choices)
