@@ -19,11 +19,12 @@ import pandas as pd
 from racing import DATA, RESULTS, machine, table
 
 import timelike as tl
-from timelike.clusters.clustering import hierarchical, spectral
 from timelike.clusters.curves.curve_clustering import CurveClustering
 from timelike.clusters.curves.evidence_linkage import evidence_linkage
 from timelike.clusters.curves.mixture import mixture
+from timelike.clusters.hierarchical import hierarchical
 from timelike.clusters.nmi import nmi
+from timelike.clusters.spectral import spectral
 from timelike.pairs.distance import distance
 
 ROWS = [("even", 0.08), ("even", 0.10), ("even", 0.12), ("uneven", 0.08), ("uneven", 0.10), ("asynchronous", 0.08)]
@@ -136,7 +137,7 @@ def contenders(courses: tl.TimeCourses, gp: tl.GP, k: int) -> dict[str, Callable
         }
     runs |= {
         f"k-means, interpolated values, K = {k}": lambda: k_means(interpolated(courses), k),
-        f"k-means, posterior means, K = {k}": lambda: k_means(tl.information.information(courses, gp).means(), k),
+        f"k-means, posterior means, K = {k}": lambda: k_means(gp.at(courses).information.means(), k),
     }
     return runs | {
         f"average linkage, Euclidean on interpolated values, K = {k}": lambda: average_on(interpolated(courses), k),

@@ -91,8 +91,8 @@ def own_grids() -> str:
         worst = max(worst, abs(S.values[i, j] - exact) / max(1.0, abs(exact)))
     return (
         "## Every course its own times: N = 2000, 6 to 9 of 15 times\n\n"
-        f"Engine {elimination.name()}, basis of {len(route(courses, gp).b)} functions; largest error against the dense "
-        f"formula on 300 pairs, relative to s or 1: {worst:.1e}\n\n"
+        f"Engine {elimination.name()}, basis of {len(route(gp.at(courses)).b)} functions; largest error against "
+        f"the dense formula on 300 pairs, relative to s or 1: {worst:.1e}\n\n"
         + table(["", "best, s", "ns a pair", "x timelike's time"], rows)
     )
 

@@ -6,7 +6,6 @@ import numpy as np
 
 from extended import PERIODICITY
 from timelike import GP, TimeCourses, similarity
-from timelike.gp.information import information, noise_variances
 from timelike.pairs import elimination
 from timelike.pairs.routes import DenseRoute, GridRoute, InformationRoute
 
@@ -28,13 +27,13 @@ def matrix(way):
 def compiled(courses, gp):
     """By the compiled engine, where Numba is installed, however small the job."""
     with patch.object(elimination, "COMPILE_ABOVE", -1):
-        return matrix(InformationRoute.of(information(courses, gp)))
+        return matrix(InformationRoute.of(gp.at(courses).information))
 
 
 ROUTES = {
     "as called": lambda courses, gp: similarity(courses, gp).values,
-    "grids": lambda courses, gp: matrix(GridRoute.of(information(courses, gp))),
-    "information": lambda courses, gp: matrix(InformationRoute.of(information(courses, gp))),
+    "grids": lambda courses, gp: matrix(GridRoute.of(gp.at(courses).information)),
+    "information": lambda courses, gp: matrix(InformationRoute.of(gp.at(courses).information)),
     "compiled": compiled,
     "dense": lambda courses, gp: matrix(DenseRoute.of(courses, gp)),
 }
@@ -62,7 +61,7 @@ def times_to_scale(case):
 def signal_to_noise(case, courses):
     """``1 + V/v``: largest variance of the curve, smallest variance of the noise."""
     gp = gp_of(case)
-    return 1 + gp.covariance.diag(courses.designs.points).max() / noise_variances(courses, gp).min()
+    return 1 + gp.covariance.diag(courses.designs.points).max() / gp.at(courses).noise_variances.min()
 
 
 def size(truth):

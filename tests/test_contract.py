@@ -11,7 +11,7 @@ import pytest
 import timelike as tl
 from contract import ROUTES, bound, courses_of, gp_of
 from extended import KERNELS, Case, draw, evidence_of_all, random_case, truth
-from timelike.gp.information import evidence, information
+from timelike.gp.information import evidence
 
 RATIOS = [1e-6, 1e-4, 1e-2, 1.0, 1e3]
 SCALES = [0.03, 0.5, 30.0]
@@ -114,7 +114,7 @@ def test_the_evidence_of_a_set_keeps_the_bound_and_adds_up(kernel, sampling, rat
     case = Case(kernel, 0.5, ratio, sampling=sampling)
     data = draw(case)
     courses, exact, expected = courses_of(data), truth(case, data), evidence_of_all(case, data)
-    found = information(courses, gp_of(case))
+    found = gp_of(case).at(courses).information
     A, b = found.A[found.design_of], found.b
     alone, of_two, of_all = evidence(A, b), evidence(A[0] + A[1], b[0] + b[1]), evidence(*found.total())
     allowed = bound(case, courses, exact)[0].sum() + bound(case, courses, exact)[1, 2]

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import oracle
 import timelike as tl
 from timelike import GP, TimeCourses
-from timelike.gp.information import evidence, information
+from timelike.gp.information import evidence
 
 TIMES = st.integers(-8, 24).map(lambda k: k / 4)  # quarters: sums and differences are exact, repeats are common
 VALUES = st.integers(-4096, 4096).map(lambda k: k / 1024)
@@ -173,7 +173,7 @@ def test_sets_of_courses_against_the_oracle(data, model):
     times, values = data
     cut = len(times) // 2
     gp = GP.se(**model)
-    found = information(TimeCourses.from_arrays(times, values), gp)
+    found = gp.at(TimeCourses.from_arrays(times, values)).information
     A, b = found.A[found.design_of], found.b
     P, Q = (A[:cut].sum(0), b[:cut].sum(0)), (A[cut:].sum(0), b[cut:].sum(0))
     sets = merged(times, values, [range(cut), range(cut, len(times))])

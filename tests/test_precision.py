@@ -12,7 +12,6 @@ from sklearn.gaussian_process.kernels import RBF, Matern
 import oracle
 import timelike as tl
 from timelike import GP, TimeCourses
-from timelike.gp.information import information
 from timelike.pairs.routes import DenseRoute, GridRoute, InformationRoute
 
 EPS = np.finfo(float).eps
@@ -23,8 +22,8 @@ TIMES = np.linspace(0, 1, 7)
 KEEP = [[0, 1, 2, 3, 5], [0, 2, 3, 4, 6], [1, 2, 4, 5, 6]]
 KERNELS = {"se": RBF, "matern12": lambda scale: Matern(scale, nu=0.5), "matern32": lambda scale: Matern(scale, nu=1.5)}
 ROUTES = {
-    "grids": lambda courses, gp: GridRoute.of(information(courses, gp)),
-    "information": lambda courses, gp: InformationRoute.of(information(courses, gp)),
+    "grids": lambda courses, gp: GridRoute.of(gp.at(courses).information),
+    "information": lambda courses, gp: InformationRoute.of(gp.at(courses).information),
     "dense": DenseRoute.of,
 }
 

@@ -7,13 +7,15 @@
 """
 
 from timelike import annotated, datasets, ontology, plot, simulate
-from timelike.clusters.clustering import Clustering, hierarchical, spectral
+from timelike.clusters.clustering import Clustering
 from timelike.clusters.curves.curve_clustering import CurveClustering
 from timelike.clusters.curves.evidence_linkage import evidence_linkage
 from timelike.clusters.curves.mixture import mixture
 from timelike.clusters.curves.mixture_from_chunks import ChunkedClustering, mixture_from_chunks
+from timelike.clusters.hierarchical import hierarchical
 from timelike.clusters.leiden import leiden
 from timelike.clusters.nmi import nmi
+from timelike.clusters.spectral import spectral
 from timelike.courses import TimeCourses
 from timelike.exceptions import DataWarning, FitWarning, InputError, MissingExtraError
 from timelike.gp import GP, Curve

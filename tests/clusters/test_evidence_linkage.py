@@ -11,13 +11,12 @@ from scipy.cluster.hierarchy import is_monotonic, is_valid_linkage
 from scipy.special import gammaln
 
 import timelike as tl
-from timelike.clusters.clustering import cut_tree
 from timelike.clusters.curves import evidence_linkage as evidence_tree
 from timelike.clusters.curves.bound import sample
 from timelike.clusters.curves.evidence_linkage import evidence_linkage
 from timelike.clusters.curves.merges import agglomerate
 from timelike.clusters.nmi import nmi
-from timelike.gp.information import information
+from timelike.clusters.tree import cut_tree
 
 GP = tl.GP.se(0.7, signal_sd=0.6, noise_sd=0.1, mean=0.1)
 
@@ -67,7 +66,7 @@ def mixed(kind, per_group=4):
 
 
 def state(courses, spread=0.0):
-    return sample(courses, GP, information(courses, GP)).at(spread)
+    return sample(GP.at(courses)).at(spread)
 
 
 @pytest.mark.parametrize("kind", ["even", "asynchronous", "own times", "replicates", "errors"])
@@ -85,7 +84,7 @@ def test_bookkeeping_with_many_merges():
     courses, _ = tl.simulate.own_times(0.2, per_group=20, seed=5)
     found = agglomerate(state(courses))
     sets = {i: [i] for i in range(len(courses))}
-    info = information(courses, GP)
+    info = GP.at(courses).information
     A, b = info.A[info.design_of], info.b
 
     def evidence(members):

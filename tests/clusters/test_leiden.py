@@ -7,13 +7,14 @@ import pytest
 from scipy.sparse import block_diag, csr_array
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import cdist
+from sklearn.cluster import spectral_clustering
 
 import timelike as tl
-from timelike.clusters.clustering import spectral
 from timelike.clusters.graph import nearest_graph, neighbor_graph
 from timelike.clusters.leiden import leiden
 from timelike.clusters.nmi import nmi
 from timelike.clusters.normalised_cut import cut, discretized
+from timelike.clusters.spectral import spectral
 from timelike.exceptions import InputError, MissingExtraError
 from timelike.pairs.distance import Distance
 from timelike.pairs.nearest.neighbors import Neighbors, neighbors
@@ -85,8 +86,9 @@ def test_own_eigenvectors_cut_like_scikit_learn(size):
     found, _ = nearest_points(clouds([size // 3] * 3, 3.5, seed=5)[0])
     graph = nearest_graph(found.indices)
     assert connected_components(graph)[0] == 1
-    assert nmi(cut(graph, 3, seed=0), spectral(found, 3).labels) > 0.97
-    assert normalised_cut(graph, cut(graph, 3, seed=0)) < 1.02 * normalised_cut(graph, spectral(found, 3).labels)
+    theirs = spectral_clustering(graph, n_clusters=3, eigen_solver="arpack", assign_labels="discretize", random_state=0)
+    assert nmi(cut(graph, 3, seed=0), theirs) > 0.97
+    assert normalised_cut(graph, cut(graph, 3, seed=0)) < 1.02 * normalised_cut(graph, theirs)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -225,3 +227,14 @@ def test_leiden_refuses():
         leiden(found, 0)
     with pytest.raises(InputError, match="found Distance"):
         leiden(distance)
+
+
+@pytest.mark.parametrize(("noise", "k"), [(0.05, 3), (0.08, 3), (0.08, 5)])
+def test_the_cut_is_no_worse_than_that_of_scikit_learn(noise, k):
+    courses, _ = tl.simulate.profiles(noise=noise, seed=1)
+    D = tl.similarity(courses, tl.fit(courses)).dissimilarity()
+    graph = neighbor_graph(D, 7)
+    theirs = spectral_clustering(graph, n_clusters=k, eigen_solver="arpack", assign_labels="discretize", random_state=0)
+    ours = cut(graph, k, seed=0)
+    assert nmi(ours, theirs) > 0.9
+    assert normalised_cut(graph, ours) < 1.03 * normalised_cut(graph, theirs)

@@ -12,14 +12,12 @@ from hypothesis import strategies as st
 from scipy.special import gammaln, logsumexp
 
 import timelike as tl
-from timelike.clusters.curves import ascent as climbing
-from timelike.clusters.curves import curve_clustering as curve_clusters
-from timelike.clusters.curves import mixture as mixtures
-from timelike.clusters.curves.ascent import best_spread, climb, fit_k, one_hot, walk
+from timelike.clusters.curves.ascent import Effort, best_spread, climb, climb_learning, fit_k, one_hot, walk
 from timelike.clusters.curves.bound import (
     NONE,
     Clusters,
-    bound,
+    Fit,
+    Given,
     left_out,
     log_prior,
     predictive,
@@ -27,9 +25,10 @@ from timelike.clusters.curves.bound import (
     scores,
     soften,
 )
+from timelike.clusters.curves.membership import kept
 from timelike.clusters.curves.mixture import choose, mixture
 from timelike.clusters.nmi import nmi
-from timelike.gp.information import evidence, information
+from timelike.gp.information import evidence
 
 GP = tl.GP.se(0.7, signal_sd=0.6, noise_sd=0.1, mean=0.1)
 
@@ -59,8 +58,12 @@ def make(kind, per_group=3):
 KINDS = ["even", "asynchronous", "own times"]
 
 
+def bound(state, r):
+    return state.sweep(Given.at(r)).bound
+
+
 def prepared(courses, gp=GP):
-    return sample(courses, gp, information(courses, gp))
+    return sample(gp.at(courses))
 
 
 def with_spread(spread, count=30, seed=0, noise=0.05):
@@ -102,7 +105,7 @@ def test_bound_is_below_the_evidence_of_all_assignments(kind):
         alone = [density((i,)) + np.log(NONE) for i in range(6) if z[i] == 2]
         terms.append(sum(density(tuple(s)) for s in sets if s) + sum(alone) + prior)
     exact = logsumexp(terms)
-    found = climb(prepared(courses), one_hot(np.array([0, 0, 1, 1, 1, 1]), 2), 0.0)
+    found = climb(prepared(courses), Given.at(one_hot(np.array([0, 0, 1, 1, 1, 1]), 2)), 0.0)
     assert found.k == 2
     assert found.bound - np.log(2) <= exact + 1e-9
     assert found.bound == pytest.approx(exact, abs=0.5)  # log 2: the two ways to number two clusters
@@ -151,8 +154,8 @@ def test_prior_of_divisions_adds_up():
 
 def test_directions_without_information_are_left_out():
     courses, _ = tl.simulate.profiles(seed=1)
-    found = information(courses[:3], GP)
-    kept = sample(courses[:3], GP, found)
+    here = GP.at(courses[:3])
+    found, kept = here.information, sample(here)
     assert found.rank > kept.z.shape[1]
     np.testing.assert_allclose(kept.at(0.0).own, evidence(found.A[0], found.b), rtol=1e-6)
 
@@ -198,8 +201,8 @@ def test_empty_clusters_do_not_count():
     """They would add the logarithm of the ways to number them, and nothing else, to the bound."""
     courses, _ = tl.simulate.profiles(0.12, seed=3)
     fits = walk(prepared(courses, tl.fit(courses)), None, 30, 0)
-    assert all(fit.r[:, :-1].sum(axis=0).min() > 0.5 for fit in fits.values() if fit.k > 1)
-    assert max(fits) < 10
+    assert all(fit.clusters.n.min() > 0.5 for fit in fits if fit.k > 1)
+    assert max(fit.k for fit in fits) < 10
 
 
 def test_continuum_is_called_one():
@@ -229,7 +232,7 @@ def test_separate_clusters_are_no_continuum():
 
 def test_choice_between_peak_and_continuum():
     def path(*bounds):
-        return [climbing.Fit(np.zeros((1, k + 2)), 0.0, b) for k, b in enumerate(bounds)]
+        return [Fit(None, Clusters(None, None, np.ones(k)), 0.0, b) for k, b in enumerate(bounds, start=1)]
 
     assert choose(path(0))[0].k == 1
     assert choose(path(0, -3, -5))[0].k == 1
@@ -276,7 +279,7 @@ def test_spread_can_be_fixed():
 
 def test_no_spread_where_there_is_none():
     courses, truth = with_spread(0.0, seed=3)
-    assert best_spread(prepared(courses, tl.GP.se(0.3, 1.0, 0.05)), one_hot(truth, 4)) < 0.03
+    assert best_spread(prepared(courses, tl.GP.se(0.3, 1.0, 0.05)), Given.at(one_hot(truth, 4))) < 0.03
 
 
 # -- how sure ----------------------------------------------------------------------------------------------------
@@ -440,19 +443,17 @@ def test_units_do_not_matter(time_unit, value_unit, shift):
     assert found.spread == pytest.approx(again.spread, abs=5e-3)
 
 
-def test_many_courses_by_way_of_a_sample(monkeypatch):
+def test_many_courses_by_way_of_a_sample():
     courses, truth = with_spread(0.1, count=150)
     gp = tl.GP.se(0.3, 1.0, 0.05)
-    monkeypatch.setattr(climbing, "MANY", 200)
-    monkeypatch.setattr(climbing, "FEW", 150)
-    monkeypatch.setattr(climbing, "SCOUTS", 100)
-    monkeypatch.setattr(mixtures, "WALKERS", 180)
+    small = Effort(scouts=100, walkers=180, many=200, few=150)
     data = prepared(courses, gp)
-    assert fit_k(data, 4, None, 0).bound == pytest.approx(climb(data, one_hot(truth, 4), None).bound, abs=5)
-    found = mixture(courses, gp)
+    top = climb_learning(data, Given.at(one_hot(truth, 4)))
+    assert fit_k(data, 4, None, 0, small).bound == pytest.approx(top.bound, abs=5)
+    found = mixture(courses, gp, effort=small)
     assert found.k == 4
     assert nmi(found.nearest, truth) > 0.98
-    assert mixture(courses, gp, seed=0).labels.tolist() == found.labels.tolist()
+    assert mixture(courses, gp, seed=0, effort=small).labels.tolist() == found.labels.tolist()
 
 
 # -- bad input -----------------------------------------------------------------------------------------------------
@@ -535,10 +536,13 @@ def test_what_a_dropped_cluster_had_does_not_go_to_none(k):
 
 def test_columns_that_go_leave_rows_that_sum_to_one():
     r = np.array([[0.2, 0.3, 0.1, 0.4], [0.0, 0.6, 0.3, 0.1], [0.0, 0.9, 0.0, 0.1]])
-    kept = curve_clusters.kept(r, np.array([True, False, False]), np.array([False, True, False]))
-    np.testing.assert_allclose(kept, [[0.5, 0.5], [0.0, 1.0], [0.0, 1.0]])
-    kept = curve_clusters.kept(r, np.array([True, True, False]), np.array([False, False, True]))
-    np.testing.assert_allclose(kept, [[0.24, 0.36, 0.4], [0.0, 0.9, 0.1], [0.0, 0.9, 0.1]])
+    np.testing.assert_allclose(
+        kept(r, np.array([True, False, False]), np.array([False, True, False])), [[0.5, 0.5], [0.0, 1.0], [0.0, 1.0]]
+    )
+    np.testing.assert_allclose(
+        kept(r, np.array([True, True, False]), np.array([False, False, True])),
+        [[0.24, 0.36, 0.4], [0.0, 0.9, 0.1], [0.0, 0.9, 0.1]],
+    )
 
 
 @pytest.mark.filterwarnings("ignore::timelike.FitWarning")

@@ -1,7 +1,6 @@
 """The mixture from chunks against the mixture in memory, and files that give chunks."""
 
 import gzip
-import sys
 import warnings
 from pathlib import Path
 
@@ -10,11 +9,8 @@ import pandas as pd
 import pytest
 
 import timelike as tl
-from timelike.clusters.curves import ascent as climbing
-from timelike.clusters.curves import mixture as mixtures
-from timelike.clusters.curves import mixture_from_chunks as chunked_mixture
-from timelike.clusters.curves import scratch as spooling
-from timelike.clusters.curves.bound import bound, sample
+from timelike.clusters.curves.ascent import Effort
+from timelike.clusters.curves.bound import Given, sample
 from timelike.clusters.curves.mixture import mixture
 from timelike.clusters.curves.mixture_from_chunks import mixture_from_chunks
 from timelike.clusters.nmi import nmi
@@ -25,14 +21,8 @@ GP = tl.GP.se(length_scale=0.3, signal_sd=1.0, noise_sd=0.3, mean=0.4)
 TIMES = np.linspace(0, 1, 8)
 
 
-@pytest.fixture
-def small_numbers(monkeypatch):
-    """What happens at a hundred thousand courses happens at 1500, in blocks of 200."""
-    monkeypatch.setattr(climbing, "MANY", 1000)
-    monkeypatch.setattr(climbing, "FEW", 600)
-    monkeypatch.setattr(spooling, "BLOCK", 200)
-    for module in (mixtures, chunked_mixture):
-        monkeypatch.setattr(module, "WALKERS", 300)
+SMALL = Effort(walkers=300, many=1000, few=600, block=200)
+"""What happens at a hundred thousand courses happens at 1500, in blocks of 200."""
 
 
 def six(count=1500, seed=0, gaps=0.0):
@@ -68,26 +58,27 @@ def check_same(found, whole):
 # -- the same result -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.usefixtures("small_numbers")
 @pytest.mark.parametrize("gaps", [0.0, 0.2])
 @pytest.mark.parametrize(("k", "spread"), [(None, None), (6, 0.1), (3, None)])
 def test_same_as_in_memory(gaps, k, spread):
     courses, truth = six(gaps=gaps)
     settings = {"k": k, "spread": spread, "robust": False}
-    found, whole = mixture_from_chunks(parts(courses), GP, **settings), mixture(courses, GP, **settings)
+    found, whole = (
+        mixture_from_chunks(parts(courses), GP, **settings, effort=SMALL),
+        mixture(courses, GP, **settings, effort=SMALL),
+    )
     check_same(found, whole)
     if k is None:
         assert nmi(found.nearest, truth) > 0.7
 
 
-@pytest.mark.usefixtures("small_numbers")
 def test_the_bound_is_that_of_all_courses():
     """Against the bound of the responsibilities of the mixture in memory, computed from all courses at once."""
     courses, _ = six(gaps=0.1)
-    whole = mixture(courses, GP, k=6, robust=False)
-    data = sample(courses, GP, sys.modules["timelike.gp.information"].information_of_sets(courses, GP))
-    found = mixture_from_chunks(iter(parts(courses)), GP, k=6, robust=False)
-    assert found.bound == pytest.approx(bound(data.at(whole.spread), whole.responsibilities), rel=1e-6)
+    whole = mixture(courses, GP, k=6, robust=False, effort=SMALL)
+    data = sample(GP.at(courses))
+    found = mixture_from_chunks(iter(parts(courses)), GP, k=6, robust=False, effort=SMALL)
+    assert found.bound == pytest.approx(data.at(whole.spread).sweep(Given.at(whole.responsibilities)).bound, rel=1e-6)
 
 
 def test_few_courses_are_clustered_as_in_memory():
@@ -95,59 +86,53 @@ def test_few_courses_are_clustered_as_in_memory():
     check_same(mixture_from_chunks(parts(courses), GP), mixture(courses, GP))
 
 
-@pytest.mark.usefixtures("small_numbers")
 def test_wild_values_are_left_out():
     courses, _ = six()
     values = courses.values.reshape(len(courses), 8).copy()
     values[[3, 700, 1400], [0, 4, 7]] += 40
     courses = tl.TimeCourses.from_arrays(TIMES, values)
     with pytest.warns(DataWarning, match=r"left out 3 of 12,000 values"):
-        found = mixture_from_chunks(parts(courses), GP, k=6)
+        found = mixture_from_chunks(parts(courses), GP, k=6, effort=SMALL)
     with pytest.warns(DataWarning, match="left out 3 "):
-        check_same(found, mixture(courses, GP, k=6))
+        check_same(found, mixture(courses, GP, k=6, effort=SMALL))
 
 
-@pytest.mark.usefixtures("small_numbers")
-def test_neither_chunks_nor_blocks_nor_threads_matter(monkeypatch):
+def test_neither_chunks_nor_blocks_nor_threads_matter():
     courses, _ = six()
-    first = mixture_from_chunks(parts(courses), GP, k=6, threads=1)
-    second = mixture_from_chunks(parts(courses, 1499), GP, k=6, threads=3)
-    monkeypatch.setattr(spooling, "BLOCK", 701)
-    third = mixture_from_chunks([courses], GP, k=6)
+    first = mixture_from_chunks(parts(courses), GP, k=6, threads=1, effort=SMALL)
+    second = mixture_from_chunks(parts(courses, 1499), GP, k=6, threads=3, effort=SMALL)
+    third = mixture_from_chunks([courses], GP, k=6, effort=SMALL._replace(block=701))
     np.testing.assert_array_equal(first.labels, second.labels)
     assert first.bound == second.bound
     np.testing.assert_array_equal(first.labels, third.labels)
     assert first.bound == pytest.approx(third.bound, rel=1e-10)
 
 
-@pytest.mark.usefixtures("small_numbers")
 def test_continuum_is_said(monkeypatch):
     courses, _ = six()
-    monkeypatch.setattr(chunked_mixture, "choose", lambda fits: (fits[1], True))
+    monkeypatch.setattr("timelike.clusters.curves.mixture.choose", lambda fits: (fits[1], True))
     with pytest.warns(DataWarning, match="continuum"):
-        found = mixture_from_chunks(parts(courses), GP, robust=False)
+        found = mixture_from_chunks(parts(courses), GP, robust=False, effort=SMALL)
     assert (found.k, found.continuum) == (2, True)
 
 
-@pytest.mark.usefixtures("small_numbers")
 def test_predict_is_that_of_the_mixture_in_memory():
     courses, _ = six(gaps=0.2)
     new = tl.TimeCourses.from_arrays([0.05, 0.5, 0.77], [[0, 1, 2], [9, -9, 9], [0.1, 0.2, 0.3]])
-    found, whole = mixture_from_chunks(parts(courses), GP, k=6), mixture(courses, GP, k=6)
+    found, whole = mixture_from_chunks(parts(courses), GP, k=6, effort=SMALL), mixture(courses, GP, k=6, effort=SMALL)
     np.testing.assert_allclose(found.predict(new).probabilities, whole.predict(new).probabilities, atol=1e-4)
     assert found.predict(new).labels[1] == -1
 
 
-@pytest.mark.usefixtures("small_numbers")
 def test_a_lost_cluster_is_dropped_and_said():
     courses, _ = six()
     with pytest.warns(DataWarning, match=r"asked for 30 clusters, the data support \d+"):
-        found = mixture_from_chunks(parts(courses), GP, k=30, robust=False)
+        found = mixture_from_chunks(parts(courses), GP, k=30, robust=False, effort=SMALL)
     assert found.k == len(found.sizes) == len(set(found.labels[found.labels >= 0])) < 30
     assert found.sizes.min() > 0
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)
-        np.testing.assert_array_equal(found.labels, mixture(courses, GP, k=30, robust=False).labels)
+        np.testing.assert_array_equal(found.labels, mixture(courses, GP, k=30, robust=False, effort=SMALL).labels)
 
 
 # -- what is written -------------------------------------------------------------------------------------------------
@@ -157,7 +142,7 @@ def test_a_lost_cluster_is_dropped_and_said():
 def test_table_of_all_courses(tmp_path, ending, monkeypatch):
     courses, _ = six(120)
     courses = tl.TimeCourses.from_arrays(TIMES, courses.values.reshape(120, 8), [f'g "{i}", x' for i in range(120)])
-    monkeypatch.setattr(chunked_mixture, "TABLE_ROWS", 50)
+    monkeypatch.setattr("timelike.clusters.curves.mixture_from_chunks.TABLE_ROWS", 50)
     found = mixture_from_chunks(parts(courses, 50), GP, out=tmp_path / f"table{ending}", scratch=tmp_path)
     table = pd.read_csv(tmp_path / f"table{ending}")
     assert list(table.columns) == list(mixture(courses, GP).to_frame().columns)
@@ -185,7 +170,7 @@ def test_refusals(monkeypatch):
         mixture_from_chunks([courses], GP, 51)
     with pytest.raises(InputError, match="gp must be GP"):
         mixture_from_chunks([courses], "se")
-    monkeypatch.setattr(spooling, "MAX_DESIGNS", 3)
+    monkeypatch.setattr("timelike.clusters.curves.scratch.MAX_DESIGNS", 3)
     own = tl.TimeCourses.from_arrays([[0, 0.1 * i] for i in range(1, 6)], [[0, 1]] * 5)
     with pytest.raises(InputError, match="more than 3 different sets of times"):
         mixture_from_chunks([own], GP)
@@ -344,7 +329,7 @@ def test_a_full_disk_is_said(tmp_path, name, monkeypatch):
     def on_full(self, *arguments, plain=Path.open, **settings):
         return plain(Path("/dev/full") if self.name == name else self, *arguments, **settings)
 
-    monkeypatch.setattr(spooling.Path, "open", on_full)
+    monkeypatch.setattr(Path, "open", on_full)
     with pytest.raises(InputError, match=rf"cannot write {tmp_path}/timelike-\w+/{name}: .*Give scratch="):
         mixture_from_chunks([six(50)[0]], GP, scratch=tmp_path)
     assert list(tmp_path.iterdir()) == []

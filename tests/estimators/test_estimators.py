@@ -23,7 +23,6 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import oracle
 import timelike as tl
-from timelike.clusters.curves.held_out import log_densities
 from timelike.estimators import EvidenceLinkage, GPMixture, GPNeighbors, GPSimilarity
 from timelike.exceptions import DataWarning, FitWarning, InputError
 from timelike.pairs.scales import as_distance, as_probability
@@ -201,7 +200,7 @@ def test_density_of_new_courses_integrates_to_one(data):
     model = GPMixture(3, times).fit(X)
     values = np.linspace(-12, 12, 24001)
     new = tl.TimeCourses.from_arrays([times[7]], values[:, None])
-    density = np.exp(log_densities(model.clustering_, new))
+    density = np.exp(model.clustering_.log_densities(new))
     assert_allclose(density.sum() * (values[1] - values[0]), 1, atol=1e-6)
 
 

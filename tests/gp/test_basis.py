@@ -142,6 +142,7 @@ def test_a_zero_covariance_needs_no_function():
 
 
 def test_pivoted_cholesky_takes_the_worst_point_first():
-    factor, left = pivoted_cholesky(Table(np.diag([1.0, 4.0, 9.0])), np.arange(3.0)[:, None], 0.0, 2)
+    factor, order, left = pivoted_cholesky(Table(np.diag([1.0, 4.0, 9.0])), np.arange(3.0)[:, None], 0.0, 2)
     assert_array_equal(factor, [[0, 0], [0, 2], [3, 0]])
+    assert_array_equal(order, [2, 1])
     assert left == 1.0

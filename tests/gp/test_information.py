@@ -5,7 +5,7 @@ from numpy.testing import assert_allclose
 import oracle
 from timelike import GP, TimeCourses
 from timelike.exceptions import InputError
-from timelike.gp.information import evidence, information, log_det_plus_identity, noise_variances
+from timelike.gp.information import evidence, log_det_plus_identity
 
 SIGNAL, NOISE, MEAN = 1.3, 0.4, 0.2
 
@@ -28,7 +28,7 @@ def expected_evidence(x, y, error, k):
 @pytest.mark.parametrize("kind", oracle.EXAMPLES)
 def test_evidence_is_the_marginal_likelihood_against_noise_alone(kind, kernel):
     courses, gp, raw, k = build(kind, kernel)
-    found = information(courses, gp)
+    found = gp.at(courses).information
     actual = evidence(found.A[found.design_of], found.b)
     assert_allclose(actual, [expected_evidence(*course, k) for course in zip(*raw, strict=True)], rtol=1e-9)
 
@@ -38,12 +38,12 @@ def test_information_adds(kind):
     """The sum over courses is the information of one course with all their values."""
     courses, gp, raw, k = build(kind)
     x, y, e = (np.concatenate(part) for part in raw)
-    assert evidence(*information(courses, gp).total()) == pytest.approx(expected_evidence(x, y, e, k), rel=1e-9)
+    assert evidence(*gp.at(courses).information.total()) == pytest.approx(expected_evidence(x, y, e, k), rel=1e-9)
 
 
 def test_total_is_the_sum_of_all_courses():
     courses, gp, *_ = build("gaps")
-    found = information(courses, gp)
+    found = gp.at(courses).information
     A, b = found.total()
     assert_allclose(A, found.A[found.design_of].sum(axis=0), rtol=1e-12)
     assert_allclose(b, found.b.sum(axis=0), rtol=1e-12)
@@ -52,7 +52,7 @@ def test_total_is_the_sum_of_all_courses():
 @pytest.mark.parametrize("kind", oracle.EXAMPLES)
 def test_means_solve_for_each_course_alone(kind):
     courses, gp, *_ = build(kind)
-    found = information(courses, gp)
+    found = gp.at(courses).information
     for i, mean in enumerate(found.means()):
         precision = np.eye(found.rank) + found.A[found.design_of[i]]
         assert_allclose(precision @ mean, found.b[i], rtol=1e-9, atol=1e-9 * np.abs(found.b[i]).max())
@@ -60,24 +60,24 @@ def test_means_solve_for_each_course_alone(kind):
 
 def test_courses_of_one_design_share_a_matrix():
     courses, gp, *_ = build("grid")
-    assert information(courses, gp).A.shape[0] == 1
+    assert gp.at(courses).information.A.shape[0] == 1
 
 
 def test_information_matrices_are_symmetric_to_the_bit():
     courses, gp, *_ = build("own")
-    A = information(courses, gp).A
+    A = gp.at(courses).information.A
     np.testing.assert_array_equal(A, A.transpose(0, 2, 1))
 
 
 def test_noise_variances_add_the_known_error():
     courses = TimeCourses.from_arrays([0, 1], [[1, 2]], errors=[[0.3, 0.0]])
-    assert_allclose(noise_variances(courses, GP.se(1, 1, 0.4)), [0.25, 0.16], rtol=1e-14)
+    assert_allclose(GP.se(1, 1, 0.4).at(courses).noise_variances, [0.25, 0.16], rtol=1e-14)
 
 
 def test_no_noise_anywhere_is_an_error():
     courses = TimeCourses.from_arrays([0, 1], [[1, 2]], errors=[[0.3, 0.0]])
     with pytest.raises(InputError, match="noise variance is zero"):
-        noise_variances(courses, GP.se(1, 1, 0.0))
+        _ = GP.se(1, 1, 0.0).at(courses).noise_variances
 
 
 def test_evidence_by_hand():

@@ -11,7 +11,6 @@ import oracle
 import timelike as tl
 from timelike import GP, TimeCourses
 from timelike.exceptions import InputError, MissingExtraError
-from timelike.gp.information import information
 from timelike.pairs.nearest import candidates as search_candidates
 from timelike.pairs.nearest import neighbors as neighborhoods
 from timelike.pairs.nearest import points as search_points
@@ -233,7 +232,7 @@ def test_candidates_say_what_they_found(monkeypatch, nothing_affordable):
 def test_the_ranking_is_exact_where_all_courses_leave_the_same_uncertain():
     """On one grid: it differs from s by a number of each course asked about."""
     courses, gp = TimeCourses.from_arrays(GRID, draws(60), errors=np.linspace(0, 1, 10)), GP.se(0.3, 1.0, 0.2)
-    ranking = search_candidates.Ranking.of(information(courses, gp), Task(courses, gp, 60, 0, 5, None))
+    ranking = search_candidates.Ranking.of(gp.at(courses).information, Task(gp.at(courses), 60, 0, 5, None))
     differences = ranking.form(np.arange(60)) @ ranking.features - tl.similarity(courses, gp).values
     assert_allclose(differences, np.tile(differences[:, :1], 60), rtol=1e-8)
 

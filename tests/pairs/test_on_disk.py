@@ -48,7 +48,7 @@ def case(request, small_tiles, monkeypatch):
     if request.param == "grids":
         monkeypatch.setattr(pairs, "FEW", 1)  # designs mixed at random: the route sorts the courses
     courses = TimeCourses.from_arrays(*oracle.example(kind, count=20 if request.param == "dense" else 60)[:2])
-    assert pairs.route(courses, gp).name == request.param
+    assert pairs.route(gp.at(courses)).name == request.param
     return courses, gp
 
 

@@ -8,15 +8,15 @@ from sklearn.gaussian_process import kernels as sk
 import oracle
 import timelike as tl
 from timelike import GP, TimeCourses
-from timelike.gp.information import information, log_det_plus_identity
+from timelike.gp.information import log_det_plus_identity
 from timelike.pairs import elimination
 from timelike.pairs import routes as pairs
 from timelike.pairs.routes import DenseRoute, GridRoute, InformationRoute, pair_form, route
 
 SIGNAL, NOISE, MEAN = 1.3, 0.4, 0.2
 ROUTES = {
-    "grids": lambda courses, gp: GridRoute.of(information(courses, gp)),
-    "information": lambda courses, gp: InformationRoute.of(information(courses, gp)),
+    "grids": lambda courses, gp: GridRoute.of(gp.at(courses).information),
+    "information": lambda courses, gp: InformationRoute.of(gp.at(courses).information),
     "dense": DenseRoute.of,
 }
 ENGINES = ("numpy", "numba", "precise")
@@ -72,17 +72,17 @@ def on_grid(n, t=6):
 
 
 def test_one_grid_takes_matrix_products():
-    assert route(on_grid(2), GP.se(0.3, 1, 0.1)).name == "grid"
-    assert route(on_grid(2), GP("matern12", 1, 0.1)).name == "grid"
+    assert route(GP.se(0.3, 1, 0.1).at(on_grid(2))).name == "grid"
+    assert route(GP("matern12", 1, 0.1).at(on_grid(2))).name == "grid"
 
 
 def test_one_grid_with_little_noise_avoids_the_product_in_which_large_terms_cancel():
-    assert route(on_grid(2), GP.se(0.3, 1, 1e-4)).name == "grids"
+    assert route(GP.se(0.3, 1, 1e-4).at(on_grid(2))).name == "grids"
 
 
 def test_the_matrix_product_of_one_grid_is_the_form_of_its_design(matrix_of):
     courses, gp = on_grid(9), GP.se(0.3, 1, 0.1, 0.2)
-    product, form = route(courses, gp), GridRoute.of(information(courses, gp))
+    product, form = route(gp.at(courses)), GridRoute.of(gp.at(courses).information)
     assert_allclose(matrix_of(product), matrix_of(form), rtol=1e-10, atol=1e-11)
 
 
@@ -91,18 +91,18 @@ def test_few_grids_take_matrix_products():
     values[: pairs.FEW, 1] = np.nan
     values[pairs.FEW : 2 * pairs.FEW, 4] = np.nan
     courses = TimeCourses.from_arrays(np.linspace(0, 1, 6), values)
-    assert route(courses, GP.se(0.3, 1, 0.1)).name == "grids"
-    assert route(courses[:-1], GP.se(0.3, 1, 0.1)).name == "information"
+    assert route(GP.se(0.3, 1, 0.1).at(courses)).name == "grids"
+    assert route(GP.se(0.3, 1, 0.1).at(courses[:-1])).name == "information"
 
 
 def test_own_times_and_a_smooth_kernel_take_information():
     courses, _ = tl.simulate.own_times(per_group=10)
-    assert route(courses, GP.se(0.5, 1, 0.1)).name == "information"
+    assert route(GP.se(0.5, 1, 0.1).at(courses)).name == "information"
 
 
 def test_own_times_and_a_rough_kernel_take_the_dense_pair():
     courses, _ = tl.simulate.own_times(per_group=12)
-    assert route(courses, GP(sk.Matern(0.3, nu=0.5), 1, 0.1)).name == "dense"
+    assert route(GP(sk.Matern(0.3, nu=0.5), 1, 0.1).at(courses)).name == "dense"
 
 
 def test_a_basis_that_had_to_be_cut_short_is_not_used():
@@ -233,14 +233,14 @@ def test_both_engines_serve_the_information_route(name, monkeypatch, matrix_of):
     times, values, _ = oracle.example("own", count=8)
     monkeypatch.setattr(pairs, "engine", lambda _: get(name))
     gp = GP.se(0.4, SIGNAL, NOISE, MEAN)
-    S = matrix_of(InformationRoute.of(information(TimeCourses.from_arrays(times, values), gp)))
+    S = matrix_of(InformationRoute.of(gp.at(TimeCourses.from_arrays(times, values)).information))
     k = oracle.given(oracle.se, 0.4, SIGNAL)
     assert_allclose(S, oracle.similarity_matrix(times, values, k, NOISE**2, MEAN), rtol=1e-9, atol=1e-11)
 
 
 def test_the_precise_engine_serves_the_information_route_too(monkeypatch, matrix_of):
     times, values, _ = oracle.example("own", count=8)
-    way = InformationRoute.of(information(TimeCourses.from_arrays(times, values), GP.se(0.4, SIGNAL, NOISE, MEAN)))
+    way = InformationRoute.of(GP.se(0.4, SIGNAL, NOISE, MEAN).at(TimeCourses.from_arrays(times, values)).information)
     fast = matrix_of(way)
     monkeypatch.setattr(pairs, "PRECISE_ABOVE", 0.0)
     monkeypatch.setattr(pairs, "engine", lambda _: pytest.fail("the precise engine was asked for"))
@@ -260,7 +260,7 @@ def test_rank_above_eight(name, matrix_of):
     times = [np.sort(rng.random(rng.integers(8, 14))) for _ in range(5)]
     values = [np.sin(20 * x) + 0.2 * rng.standard_normal(len(x)) for x in times]
     courses, gp = TimeCourses.from_arrays(times, values), GP.se(0.05, 1.0, 0.2)
-    assert information(courses, gp).rank > 16
+    assert gp.at(courses).information.rank > 16
     expected = oracle.similarity_matrix(times, values, oracle.given(oracle.se, 0.05, 1.0), 0.04)
     assert_allclose(matrix_of(ROUTES[name](courses, gp)), expected, rtol=1e-9)
 

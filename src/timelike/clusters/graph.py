@@ -13,6 +13,8 @@ from timelike.exceptions import InputError
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
+    from timelike.pairs.nearest.neighbors import Neighbors
+
 
 def neighbor_graph(dissimilarity: Floats, neighbors: int = 7) -> csr_array:
     """The graph that joins each course to its nearest, and its nearest to it, plus a minimum spanning tree.
@@ -61,6 +63,20 @@ def nearest_graph(indices: Ints) -> csr_array:
            [0, 1, 0]])
     """
     return _undirected(_edges(indices), len(indices))
+
+
+def nearest_of(found: Neighbors, neighbors: int) -> Ints:
+    """Positions of the first so many neighbours of each course, (N, neighbors)."""
+    if found.others is not None:
+        raise InputError("these are neighbours among other courses: clusters need those of the courses themselves.")
+    checks.whole(neighbors, "neighbors")
+    count, known = found.indices.shape
+    if neighbors > known != count - 1:
+        raise InputError(
+            f"neighbors is {neighbors}, but the {known} nearest of each course are known: give a number up to {known}, "
+            f"or look for more with timelike.neighbors(courses, gp, k={neighbors})."
+        )
+    return found.indices[:, :neighbors]
 
 
 def _edges(indices: Ints) -> Ints:

@@ -9,8 +9,8 @@ import numpy as np
 
 from timelike.base import checks
 from timelike.base.arrays import Ints
-from timelike.clusters.clustering import Clustering, nearest_of, numbered
-from timelike.clusters.graph import nearest_graph
+from timelike.clusters.clustering import Clustering, numbered
+from timelike.clusters.graph import nearest_graph, nearest_of
 from timelike.exceptions import InputError
 
 if TYPE_CHECKING:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from timelike.clusters.clustering import Clustering, hierarchical, spectral
+from timelike.clusters.clustering import Clustering
 from timelike.clusters.curves.evidence_linkage import evidence_linkage
 from timelike.clusters.curves.mixture import mixture
+from timelike.clusters.hierarchical import hierarchical
 from timelike.clusters.leiden import leiden
+from timelike.clusters.spectral import spectral
 from timelike.courses import TimeCourses
 from timelike.exceptions import InputError
 from timelike.gp import GP

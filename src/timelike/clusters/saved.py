@@ -16,7 +16,8 @@ from timelike.base.arrays import Floats
 from timelike.base.checks import unique_names
 from timelike.base.files import atomic_path
 from timelike.clusters.clustering import Clustering
-from timelike.clusters.curves.curve_clustering import CurveClustering, Step
+from timelike.clusters.curves.curve_clustering import CurveClustering
+from timelike.clusters.curves.membership import Step
 from timelike.clusters.curves.outlying_values import without
 from timelike.courses import TimeCourses
 from timelike.courses.designs import Designs
@@ -145,9 +146,8 @@ def _clustering(facts: dict[str, Any], arrays: Arrays, courses: TimeCourses, gp:
         return Clustering(**shared)
     return CurveClustering(
         **shared,
-        courses=_used_only(courses, arrays["used"]),
+        here=gp.at(_used_only(courses, arrays["used"])),
         measured=courses,
-        gp=gp,
         spread=float(_within(np.array(float(facts["spread"])), 0, np.inf)),
         responsibilities=_within(_shaped(arrays["responsibilities"], (count, k + 1)), 0, 1),
         learned=bool(facts["learned"]),

@@ -14,7 +14,6 @@ from timelike.base.arrays import Floats, Ints
 from timelike.clusters.clustering import Clustering
 from timelike.clusters.curves.curve_clustering import CurveClustering
 from timelike.clusters.curves.evidence_linkage import evidence_linkage
-from timelike.clusters.curves.held_out import log_densities
 from timelike.clusters.curves.mixture import MAX_K, mixture
 from timelike.estimators.base import CourseEstimator
 
@@ -61,7 +60,7 @@ class CurveClusterer(ClusterMixin, CourseEstimator):  # type: ignore[misc]  # sc
         On courses that were held out it compares numbers of clusters and kernels, for instance in ``GridSearchCV``.
         """
         courses = self._new_courses(X)
-        return float(log_densities(self.clustering_, courses).mean())
+        return float(self.clustering_.log_densities(courses).mean())
 
     def _predicted(self, X: ArrayLike) -> Clustering:
         courses = self._new_courses(X)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -28,16 +28,28 @@ class Covariance(Protocol):
         """Prior variances, (n,)."""
 
 
+class Pivots(NamedTuple):
+    """The points (m, d) from which the features of all others follow: their Cholesky factor (m, m), turned (m, r)."""
+
+    points: Floats
+    factor: Floats
+    turn: Floats
+
+
 @dataclass(frozen=True)
 class Basis:
     """Features of distinct points.
 
     Attributes
     ----------
+    covariance
+        The kernel, times the signal variance.
     phi : (U, r)
         One row for each distinct point, columns in the order of decreasing weight.
     row : (P,)
         For each point that was asked for, its row in `phi`.
+    pivots
+        What the features of other points are made from.
     reached : bool
         Whether it is as exact as asked for; not if `max_rank` stopped it.
     error : float
@@ -45,13 +57,26 @@ class Basis:
         semidefinite, so its diagonal bounds all of it.)
     """
 
+    covariance: Covariance
     phi: Floats
     row: Ints
+    pivots: Pivots
     error: float
     reached: bool = True
 
     def __getitem__(self, rows: Ints | slice) -> Floats:
         return self.phi[self.row[rows]]
+
+    def at(self, points: Floats) -> Floats:
+        """Features of other points, (n, r); the rest of their variance, :meth:`rest`, is independent of the basis."""
+        return np.linalg.solve(self.pivots.factor, self.covariance(self.pivots.points, points)).T @ self.pivots.turn
+
+    def rest(self, points: Floats) -> Floats:
+        """Variance at other points that their features do not show, (n,).
+
+        With an error e of the basis and a rest v, a covariance with a point of the basis is off by up to sqrt(e v).
+        """
+        return np.maximum(self.covariance.diag(points) - (self.at(points) ** 2).sum(axis=1), 0)
 
 
 def basis(covariance: Covariance, points: Floats, noise_variance: float, max_rank: int | None = None) -> Basis:
@@ -70,18 +95,19 @@ def basis(covariance: Covariance, points: Floats, noise_variance: float, max_ran
     distinct, row = distinct_points(points)
     largest = float(covariance.diag(distinct).max())
     tolerance = max(RELATIVE_ERROR * min(noise_variance, largest), 4 * np.finfo(float).eps * largest)
-    factor, error = pivoted_cholesky(covariance, distinct, tolerance, max_rank)
+    factor, order, error = pivoted_cholesky(covariance, distinct, tolerance, max_rank)
     # Singular vectors: the same product from the fewest columns.
-    left, scale, _ = np.linalg.svd(factor, full_matrices=False)
+    left, scale, right = np.linalg.svd(factor, full_matrices=False)
     kept = scale**2 > tolerance
     dropped = float((scale[~kept] ** 2).sum())
-    return Basis((left * scale)[:, kept], row, error + dropped, error <= tolerance)
+    pivots = Pivots(distinct[order], factor[order], right[kept].T)
+    return Basis(covariance, (left * scale)[:, kept], row, pivots, error + dropped, error <= tolerance)
 
 
 def pivoted_cholesky(
     covariance: Covariance, points: Floats, tolerance: float, max_rank: int | None
-) -> tuple[Floats, float]:
-    """Factor ``L`` (U, r) with ``L L^T`` close to the covariance, and the largest entry of what is left.
+) -> tuple[Floats, Ints, float]:
+    """Factor ``L`` (U, r) with ``L L^T`` close to the covariance, the rows of its pivots, and what is left at most.
 
     Each step takes the point that the points before explain worst, until none is off by more than `tolerance`.
     """
@@ -90,6 +116,7 @@ def pivoted_cholesky(
         raise InputError(_NOT_DEFINITE)
     scale = residual.max()
     columns: list[Floats] = []
+    order: list[int] = []
     limit = len(points) if max_rank is None else min(max_rank, len(points))
     while len(columns) < limit and residual.max() > tolerance:
         worst = int(np.argmax(residual))
@@ -102,5 +129,6 @@ def pivoted_cholesky(
         if residual.min() < -1e-8 * scale:
             raise InputError(_NOT_DEFINITE)
         columns.append(column)
-    left = float(np.maximum(residual, 0).max())
-    return np.column_stack(columns) if columns else np.zeros((len(points), 0)), left
+        order.append(worst)
+    factor = np.column_stack(columns) if columns else np.zeros((len(points), 0))
+    return factor, np.array(order, dtype=np.intp), float(np.maximum(residual, 0).max())

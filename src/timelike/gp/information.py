@@ -16,17 +16,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from timelike.base.arrays import Floats, Ints
-from timelike.exceptions import InputError
-from timelike.gp.basis import LEAST_NOISE, Basis, basis
-from timelike.gp.kernels import check_coordinates
+from timelike.gp.basis import Basis
 
 if TYPE_CHECKING:
     from timelike.courses import TimeCourses
-    from timelike.gp import GP
-
-
-MAX_RANK = 96
-"""A basis with more functions than this is not small."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,41 +63,9 @@ class Information:
         return np.tensordot(counts, self.A, axes=1), self.b.sum(axis=0)
 
 
-def information(courses: TimeCourses, gp: GP) -> Information:
-    """What each course says about its curve under `gp`.
-
-    Examples
-    --------
-    >>> import timelike as tl
-    >>> courses, _ = tl.simulate.profiles(seed=1)
-    >>> gp = tl.GP.se(length_scale=0.9, signal_sd=0.7, noise_sd=0.08)
-    >>> found = information(courses, gp)
-    >>> found.A.shape, found.b.shape      # one grid, 150 courses, 9 basis functions
-    ((1, 9, 9), (150, 9))
-    """
-    return on_basis(courses, gp, basis_for(courses, gp))
-
-
-def basis_for(courses: TimeCourses, gp: GP, max_rank: int | None = None) -> Basis:
-    """The basis of the points of all designs, as exact as the noise demands."""
-    least = float(noise_variances(courses, gp).min())
-    return basis(gp.covariance, courses.designs.points, least, max_rank)
-
-
-def information_of_sets(courses: TimeCourses, gp: GP) -> Information:
-    """The information of courses that are to be summed into sets; an error where the kernel is too rough for that."""
-    phi = basis_for(courses, gp, None if len(courses.designs) == 1 else MAX_RANK)
-    if not phi.reached:
-        raise InputError(
-            f"the kernel is too rough for curves at so many different times: more than {MAX_RANK} basis functions. "
-            "Take a smoother kernel ('se'), or cluster the similarities (spectral, hierarchical)."
-        )
-    return on_basis(courses, gp, phi)
-
-
-def on_basis(courses: TimeCourses, gp: GP, phi: Basis) -> Information:
-    """The information of courses on a given basis of their designs' points."""
-    weights = 1 / noise_variances(courses, gp)
+def information(courses: TimeCourses, mean: float, noise: Floats, phi: Basis) -> Information:
+    """What each course says about its curve, with the noise variances (P,) at the points of the designs."""
+    weights = 1 / noise
     rank = phi.phi.shape[1]
     A = np.empty((len(courses.designs), rank, rank))
     b = np.empty((len(courses), rank))
@@ -113,7 +74,7 @@ def on_basis(courses: TimeCourses, gp: GP, phi: Basis) -> Information:
         features = phi[rows]
         weighted = features * weights[rows][:, :, None]
         A[designs] = weighted.transpose(0, 2, 1) @ features
-        b[members] = _project(courses, members, designs, weighted, gp.mean)
+        b[members] = _project(courses, members, designs, weighted, mean)
     return Information((A + A.transpose(0, 2, 1)) / 2, b, courses.design_of, phi.error)
 
 
@@ -127,26 +88,6 @@ def _project(courses: TimeCourses, members: Ints, designs: Ints, weighted: Float
         (values[rows, None, :] @ weighted[local[rows]])[:, 0] for rows in chunks(len(members), weighted[0].size)
     ]
     return np.concatenate(projected)
-
-
-def noise_variances(courses: TimeCourses, gp: GP) -> Floats:
-    """Noise variance at every point of the designs: the model's, plus the known error's, (P,)."""
-    points = courses.designs.points
-    check_coordinates(gp.kernel, points.shape[1])
-    variances = gp.noise_sd**2 + courses.designs.variances
-    if variances.min() <= 0:
-        raise InputError(
-            "the noise variance is zero: with no noise, two courses are the same only if they are equal to the "
-            "last digit. Give a noise_sd above zero, or an error above zero for every value."
-        )
-    largest = float(gp.covariance.diag(points).max())
-    if variances.min() < LEAST_NOISE * largest:
-        raise InputError(
-            f"the noise (standard deviation {np.sqrt(variances.min()):.3g}) is too small against the signal "
-            f"({np.sqrt(largest):.3g}) for double precision: give a noise_sd of at least "
-            f"{np.sqrt(LEAST_NOISE * largest):.2g}."
-        )
-    return variances
 
 
 def evidence(A: Floats, b: Floats) -> Floats:

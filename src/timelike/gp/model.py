@@ -8,6 +8,7 @@ from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
+from weakref import WeakValueDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,7 +21,7 @@ from timelike.courses import TimeCourses
 from timelike.exceptions import InputError
 from timelike.gp import kernels
 from timelike.gp.basis import basis
-from timelike.gp.information import noise_variances, on_basis
+from timelike.gp.modelled import Modelled
 
 if TYPE_CHECKING:
     from sklearn.gaussian_process.kernels import Kernel
@@ -31,6 +32,10 @@ DENSE_POINTS = 1500
 """Up to so many values a curve is computed from one matrix over all of them, beyond from their information.
 
 Unless the kernel is rough: then from the matrix whatever their number."""
+
+
+_AT: WeakValueDictionary[tuple[int, int], Modelled] = WeakValueDictionary()
+"""Courses under a model, as long as somebody holds them; by the identity of both, which they keep alive."""
 
 
 class Curve(NamedTuple):
@@ -127,6 +132,14 @@ class GP:
 
         return ConstantKernel(self.signal_sd**2) * self.kernel
 
+    def at(self, courses: TimeCourses) -> Modelled:
+        """The courses under this model: the same ones as long as somebody holds them, so that nothing is done twice."""
+        key = id(self), id(courses)
+        found = _AT.get(key)
+        if found is None:
+            found = _AT[key] = Modelled(courses, self)
+        return found
+
     def score(self, courses: TimeCourses) -> float:
         """Summed log marginal likelihood of the courses, each with a curve of its own (paper, eq. inference_async).
 
@@ -158,11 +171,11 @@ class GP:
             raise InputError(f"times have {asked.shape[1]} coordinates, the courses' points {known.shape[1]}.")
         if len(courses.values) <= DENSE_POINTS:
             return self._posterior_by_matrix(courses, asked)
-        points, least = np.concatenate([known, asked]), float(noise_variances(courses, self).min())
-        phi = basis(self.covariance, points, least, len(courses.values) // 5)
+        here = self.at(courses)
+        phi = basis(self.covariance, np.concatenate([known, asked]), here.least_noise, len(courses.values) // 5)
         if not phi.reached:  # so large a basis costs more than the matrix
             return self._posterior_by_matrix(courses, asked)
-        A, b = on_basis(courses, self, phi).total()
+        A, b = here.information_on(phi).total()
         features = phi[slice(len(known), None)]
         lower = np.linalg.cholesky(A + np.eye(len(b)))
         spread = np.linalg.solve(lower, features.T)
@@ -173,7 +186,7 @@ class GP:
         """The textbook formula, for any kernel: one matrix with a row for each value."""
         from scipy.linalg import solve_triangular
 
-        noise = noise_variances(courses, self)[courses.design_rows]
+        noise = self.at(courses).noise_variances[courses.design_rows]
         C = self.covariance(courses.points)
         C[np.diag_indices_from(C)] += noise
         try:

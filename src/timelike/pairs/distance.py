@@ -16,7 +16,6 @@ from timelike.base.tiles import Tile, upper_tiles
 from timelike.courses import TimeCourses
 from timelike.exceptions import InputError
 from timelike.gp import GP
-from timelike.gp.information import information
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -138,7 +137,7 @@ def _bregman(courses: TimeCourses, gp: GP | None) -> Floats:
         raise InputError("the Bregman divergence compares curves of a model: give gp=timelike.fit(courses).")
     checks.instance(gp, GP, "gp")
     # f = phi . w with w ~ N(0, I): the norm of a posterior mean in the kernel's space is the length of its w.
-    return _between_rows(information(courses, gp).means(), "sqeuclidean")
+    return _between_rows(gp.at(courses).information.means(), "sqeuclidean")
 
 
 MEASURES: dict[str, Callable[[TimeCourses, GP | None], Floats]] = {

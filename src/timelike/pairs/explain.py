@@ -12,7 +12,6 @@ from timelike.base.arrays import Floats
 from timelike.courses import TimeCourses
 from timelike.exceptions import InputError
 from timelike.gp import GP
-from timelike.gp.information import noise_variances
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -104,4 +103,4 @@ def next_value_densities(C: Floats, residual: Floats) -> Floats:
 
 def _noise(pair: TimeCourses, gp: GP, i: int) -> Floats:
     g = pair.design_of[i]
-    return noise_variances(pair, gp)[pair.designs.starts[g] : pair.designs.starts[g + 1]]
+    return gp.at(pair).noise_variances[pair.designs.starts[g] : pair.designs.starts[g + 1]]

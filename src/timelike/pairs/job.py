@@ -126,10 +126,10 @@ def job_of(courses: TimeCourses, gp: GP, others: TimeCourses | None = None) -> J
     checks.instance(courses, TimeCourses, "courses")
     checks.instance(gp, GP, "gp")
     if others is None:
-        way = route(courses, gp)
+        way = gp.at(courses).once(route)
         return Job.of(way, way.order, way.order)
     checks.instance(others, TimeCourses, "others")
-    way, count = route(courses.joined(others), gp), len(courses)
+    way, count = gp.at(courses.joined(others)).once(route), len(courses)
     order = way.order
     return Job.of(way, order[order < count], order[order >= count], count)
 

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from timelike.base.arrays import Floats, Ints
-from timelike.gp.information import MAX_RANK, Information, basis_for, information, log_det_plus_identity, on_basis
+from timelike.gp.information import Information, log_det_plus_identity
+from timelike.gp.modelled import MAX_RANK, Modelled
 from timelike.pairs import elimination
 from timelike.pairs.elimination import eliminate, engine, precise_engine
 
@@ -56,18 +57,20 @@ class Route(Protocol):
         """Write the similarities of the courses `rows` to the courses `cols` into `out`."""
 
 
-def route(courses: TimeCourses, gp: GP) -> Route:
-    """The cheapest exact route for these courses.
+def route(here: Modelled) -> Route:
+    """The cheapest exact route for courses under a model.
 
     - "grid": one design. One matrix product.
     - "grids": few designs. One factorisation for each pair of designs, then matrix products.
     - "information": many designs, smooth kernel. A small factorisation for each pair of courses.
     - "dense": many designs, and a kernel too rough for a small basis. The paper's formula for each pair.
     """
+    courses = here.courses
     if len(courses) >= FEW * len(courses.designs) or len(courses.designs) == 1:
-        return _grid_route(information(courses, gp))
-    phi = basis_for(courses, gp, MAX_RANK if elimination.name() == "numba" else MAX_RANK // 2)
-    return InformationRoute.of(on_basis(courses, gp, phi)) if phi.reached else DenseRoute.of(courses, gp)
+        return _grid_route(here.information)
+    if here.basis(MAX_RANK if elimination.name() == "numba" else MAX_RANK // 2).reached:
+        return InformationRoute.of(here.information)
+    return DenseRoute.of(courses, here.gp)
 
 
 # -- one design --------------------------------------------------------------------------------------------------

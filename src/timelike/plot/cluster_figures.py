@@ -10,7 +10,7 @@ import numpy as np
 from timelike.base import checks
 from timelike.base.arrays import Floats, Ints
 from timelike.clusters.clustering import Clustering
-from timelike.clusters.curves.curve_clustering import CurveClustering, curves
+from timelike.clusters.curves.curve_clustering import CurveClustering
 from timelike.courses import TimeCourses
 from timelike.exceptions import InputError
 from timelike.gp import GP, Curve
@@ -179,7 +179,7 @@ def _check_names(clustering: Clustering, courses: TimeCourses) -> None:
 def _cluster_curves(clustering: CurveClustering) -> dict[int, Curve]:
     """For each cluster its curve, with the standard deviation of a course's own curve around it."""
     at = parts.times_of(clustering.courses)[:, None]
-    mean, sd = curves(clustering.courses, clustering.gp, clustering.spread, clustering.responsibilities, at)
+    mean, sd = clustering.curves(at)
     spread = clustering.spread**2 * clustering.gp.covariance.diag(at)
     return {k: Curve(mean[k], np.sqrt(sd[k] ** 2 + spread)) for k in range(clustering.k)}
 

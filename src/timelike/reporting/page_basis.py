@@ -11,7 +11,6 @@ from timelike.courses import TimeCourses
 from timelike.courses.designs import distinct_points
 from timelike.gp import GP
 from timelike.gp.basis import basis
-from timelike.gp.information import noise_variances
 
 SMALL = 40_000
 """A table of features with more numbers than this is replaced by one at a few nodes, where they are enough."""
@@ -58,7 +57,7 @@ def distinct_times(courses: TimeCourses) -> tuple[Floats, Ints]:
 def features(courses: TimeCourses, gp: GP, grid: Floats) -> Features | None:
     """The features that a page needs, or None where the kernel is too rough for a page at so many times."""
     times = distinct_times(courses)[0]
-    least = float(noise_variances(courses, gp).min())
+    least = gp.at(courses).least_noise
     table = _table(gp, times, grid, least)
     if table is not None and table.phi.size <= SMALL:
         return table

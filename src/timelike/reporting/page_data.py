@@ -9,7 +9,6 @@ import numpy as np
 from timelike.base import checks
 from timelike.base.arrays import Floats, Ints
 from timelike.clusters.clustering import Clustering
-from timelike.gp.information import noise_variances
 from timelike.reporting.page_basis import Features, distinct_times, features
 from timelike.reporting.page_json import real, whole
 from timelike.reporting.subject import Subject
@@ -41,7 +40,7 @@ def _measured(subject: Subject) -> dict[str, Any]:
     """Times and values. A value is stored as its distance from the mean: the few digits that matter."""
     courses, gp = subject.courses, subject.gp
     times, row = distinct_times(courses)
-    noise = noise_variances(courses, gp)
+    noise = gp.at(courses).noise_variances
     least = float(np.sqrt(noise.min()))
     return {
         "mean": gp.mean,

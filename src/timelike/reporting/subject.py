@@ -12,7 +12,7 @@ import numpy as np
 from timelike.base import checks
 from timelike.base.arrays import Bools, Floats, Ints
 from timelike.clusters.clustering import Clustering
-from timelike.clusters.curves.curve_clustering import CurveClustering, curves
+from timelike.clusters.curves.curve_clustering import CurveClustering
 from timelike.courses import TimeCourses
 from timelike.exceptions import InputError
 from timelike.gp import GP, Curve
@@ -143,7 +143,7 @@ class Subject:
             found = [self._shared(self.labels == c) for c in range(self._k)]
             return Drawn(np.array([curve.mean for curve in found]), np.array([curve.sd for curve in found]))
         c, at = self.curved, self.grid[:, None]
-        mean, sd = curves(c.courses, c.gp, c.spread, c.responsibilities, at)
+        mean, sd = c.curves(at)
         return Drawn(mean, np.sqrt(sd**2 + c.spread**2 * c.gp.covariance.diag(at)))
 
     def _shared(self, inside: Bools) -> Curve:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from timelike import simulate
-from timelike.clusters.clustering import hierarchical, spectral
+from timelike.clusters.hierarchical import hierarchical
 from timelike.clusters.nmi import nmi, rank_sum
+from timelike.clusters.spectral import spectral
 from timelike.gp.fit import fit
 from timelike.pairs.distance import distance
 from timelike.pairs.similarity import similarity

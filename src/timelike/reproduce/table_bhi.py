@@ -11,8 +11,9 @@ import numpy as np
 
 from timelike import datasets, ontology
 from timelike.base.arrays import Floats, Ints
-from timelike.clusters.clustering import hierarchical, spectral
 from timelike.clusters.curves.mixture import mixture
+from timelike.clusters.hierarchical import hierarchical
+from timelike.clusters.spectral import spectral
 from timelike.exceptions import DataWarning
 from timelike.gp.fit import fit
 from timelike.ontology.bhi import bhi

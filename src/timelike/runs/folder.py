@@ -13,7 +13,7 @@ import numpy as np
 from timelike import plot
 from timelike.base.tables import write_table
 from timelike.clusters import saved
-from timelike.clusters.curves.curve_clustering import CurveClustering
+from timelike.clusters.curves.curve_clustering import GRID, CurveClustering
 from timelike.exceptions import DataWarning, InputError, MissingExtraError, warn
 from timelike.reporting import report
 from timelike.runs.analysis import CLUSTERING, MODEL, RECORD, Analysis, described, labels_of
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 REPORT_UP_TO = 50_000
 """Courses that a report can hold; a page for more would be slow to open and too large to send."""
-CURVE_TIMES = 101
 
 
 def write(analysis: Analysis, out: Path) -> Analysis:
@@ -120,9 +119,9 @@ def _curves(clustering: CurveClustering) -> pd.DataFrame:
     import pandas as pd
 
     times = clustering.courses.designs.points
-    at = np.linspace(times.min(), times.max(), CURVE_TIMES)
-    curves = [clustering.curve(k, at) for k in range(clustering.k)]
-    columns = {"mean": np.concatenate([c.mean for c in curves]), "sd": np.concatenate([c.sd for c in curves])}
+    at = np.linspace(times.min(), times.max(), GRID)
+    curves = clustering.curves(at)
+    columns = {"mean": curves.mean.ravel(), "sd": curves.sd.ravel()}
     cluster = np.repeat(np.arange(clustering.k), len(at))
     return pd.DataFrame({"cluster": cluster, "time": np.tile(at, clustering.k)} | columns)
 

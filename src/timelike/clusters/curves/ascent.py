@@ -1,18 +1,20 @@
-"""From starting points to the tops of the mixture's bound, for one number of clusters or a whole range. Pure arrays."""
+"""From starting points to the tops of the mixture's bound, for one number of clusters or a whole range. Pure arrays.
+
+Courses in memory are all there at once; courses on disk come block by block. The ascent does not know which.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from timelike.base import checks
 from timelike.base.arrays import Bools, Floats, Ints
-from timelike.clusters.clustering import cut_tree
-from timelike.clusters.curves.bound import Clusters, Sample, State, explained, scores, soften, sweep_until_still
+from timelike.clusters.curves.bound import AnySpread, Clusters, Fit, Given, Rule, Weights, explained
 from timelike.clusters.curves.merges import agglomerate
+from timelike.clusters.tree import cut_tree
 from timelike.exceptions import InputError
 from timelike.gp.information import evidence
 
@@ -20,48 +22,96 @@ MAX_SPREAD = 2.0
 """Courses that differ by more than twice what clusters differ by are no cluster."""
 SWEEPS = 400
 ROUNDS = 30
-SCOUTS = 1000
-"""So many courses, drawn at random, are merged to find where to start."""
 SAMPLES = 4
-"""Such samples that are tried where the climb from one of them loses a cluster that was asked for."""
+"""Samples of scouts that are tried where the climb from one of them loses a cluster that was asked for."""
 PATIENCE = 4
 """The number of clusters is raised until the bound has not risen for so many steps."""
-MANY = 50_000
-"""Above so many courses, a sample of them shows the way, and fixes the spread."""
-FEW = 10_000
-"""Courses in that sample."""
 
 
-@dataclass(frozen=True, eq=False)
-class Fit:
-    """Responsibilities (N, K + 1), the last column for "none"; the spread; and the bound that they reach."""
+class Effort(NamedTuple):
+    """How many courses take part in which step of the search.
 
-    r: Floats
-    spread: float
-    bound: float
-
-    @property
-    def k(self) -> int:
-        """Number of clusters."""
-        return int(self.r.shape[1]) - 1
-
-
-def climb(data: Sample, r: Floats, spread: float | None) -> Fit:
-    """The top of the bound above these responsibilities; clusters that lose all their courses are dropped.
-
-    Without a given spread, the best one for the responsibilities and sweeps at that spread take turns.
+    Attributes
+    ----------
+    scouts
+        So many courses, drawn at random, are merged to find where to start.
+    walkers
+        So many courses, drawn at random, show where to look for the number of clusters.
+    many, few
+        Above `many` courses, a sample of `few` shows the way, and fixes the spread.
+    block
+        Courses on disk that are worked on at once; with their responsibilities they fit into the cache.
     """
-    tolerance = still(len(data))
-    best, tau = -np.inf, spread or 0.0
+
+    scouts: int = 1000
+    walkers: int = 3000
+    many: int = 50_000
+    few: int = 10_000
+    block: int = 16_384
+
+
+EFFORT = Effort()
+
+
+class Swept(Protocol):
+    """Courses at one value of the spread, to sweep over."""
+
+    def __len__(self) -> int: ...
+
+    def sweep(self, weights: Weights) -> Fit:
+        """The clusters that the courses sum to with these weights, and their bound."""
+
+
+class Courses(Protocol):
+    """Courses to climb with: in memory, or on disk."""
+
+    def __len__(self) -> int: ...
+
+    def at(self, spread: float) -> Swept:
+        """The courses when they differ from their cluster's curve by `spread` times the signal."""
+
+    def draw(self, count: int, seed: int) -> AnySpread:
+        """So many of the courses, drawn at random, in memory."""
+
+
+def climb(data: Courses, start: Weights, spread: float) -> Fit:
+    """The top of the bound above these weights; clusters that lose all their courses are dropped."""
+    at, tolerance = data.at(spread), still(len(data))
     for _ in range(ROUNDS):
-        tau = best_spread(data, r) if spread is None else tau
-        r, value = sweep_until_still(data.at(tau), r, tolerance, SWEEPS)
-        left = _alive(r)
-        done = left is r and (spread is not None or value - best < 5 * tolerance)
-        r, best = left, value
-        if done:
+        fit = _until_still(at, start, tolerance)
+        empty = _empty(fit.clusters.n)
+        if not empty.any():
             break
-    return Fit(r, tau, best)
+        start = fit.weights.without(empty)
+    return fit
+
+
+def climb_learning(data: AnySpread, start: Given) -> Fit:
+    """The top of the bound above these weights, where the best spread for the weights and sweeps at it take turns."""
+    tolerance, best = still(len(data)), -np.inf
+    for _ in range(ROUNDS):
+        fit = _until_still(data.at(best_spread(data, start)), start, tolerance)
+        empty = _empty(fit.clusters.n)
+        if not empty.any() and fit.bound - best < 5 * tolerance:
+            break
+        start = responsibilities(data, fit)
+        start, best = start.without(empty) if empty.any() else start, fit.bound
+    return fit
+
+
+def climbed(data: AnySpread, start: Given, spread: float | None) -> Fit:
+    """The top of the bound above these weights, with a given spread or one that is learned on the way."""
+    return climb_learning(data, start) if spread is None else climb(data, start, spread)
+
+
+def _until_still(at: Swept, start: Weights, tolerance: float) -> Fit:
+    """The fit from which a sweep raises the bound by less than `tolerance`."""
+    fit = at.sweep(start)
+    for _ in range(SWEEPS):
+        last, fit = fit, at.sweep(Rule(fit.clusters))
+        if fit.bound - last.bound < tolerance:
+            break
+    return fit
 
 
 def still(count: int) -> float:
@@ -69,18 +119,14 @@ def still(count: int) -> float:
     return max(1e-2, 1e-6 * count)
 
 
-def _alive(r: Floats) -> Floats:
-    """The responsibilities without clusters that have less than half a course; the largest always stays."""
-    keep = alive(r[:, :-1].sum(axis=0))
-    if keep.all():
-        return r
-    r = r[:, np.append(keep, True)]
-    return r / np.maximum(r.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+def _empty(n: Floats) -> Bools:
+    """Which clusters have less than half a course; the largest never."""
+    return (n < 0.5) & (np.arange(len(n)) != n.argmax())
 
 
-def alive(n: Floats) -> Bools:
-    """Which clusters have half a course or more; the largest always."""
-    return (n >= 0.5) | (np.arange(len(n)) == n.argmax())
+def responsibilities(data: AnySpread, fit: Fit) -> Given:
+    """The weights of courses in memory, as numbers."""
+    return fit.weights if isinstance(fit.weights, Given) else Given(*fit.weights.of(data.at(fit.spread)))
 
 
 def check_spread(spread: Any) -> None:
@@ -89,13 +135,13 @@ def check_spread(spread: Any) -> None:
         raise InputError(f"spread is {spread!r}: expected a number, zero or more, or None to learn it.")
 
 
-def best_spread(data: Sample, r: Floats) -> float:
+def best_spread(data: AnySpread, given: Given) -> float:
     """The spread with the largest bound for given responsibilities."""
     from scipy.optimize import minimize_scalar
 
     def loss(spread: float) -> float:
         state = data.at(spread)
-        return -explained(state, Clusters.of(state, r), r)
+        return -explained(state, Clusters.of(state, given.r), given.r)
 
     found = minimize_scalar(loss, bounds=(0.0, MAX_SPREAD), method="bounded", options={"xatol": 1e-4})
     return 0.0 if loss(0.0) <= found.fun else float(found.x)
@@ -107,24 +153,24 @@ def best_spread(data: Sample, r: Floats) -> float:
 class Starts:
     """Starting points from evidence linkage: of all courses, or of a random sample to which the rest is assigned."""
 
-    def __init__(self, data: Sample, spread: float | None, seed: int) -> None:
-        count = len(data)
-        self.data, self.scouts = data, draw(data, SCOUTS, seed) if count > SCOUTS else data
+    def __init__(self, data: AnySpread, spread: float | None, seed: int, scouts: int) -> None:
+        self.data, self.scouts = data, data.draw(scouts, seed)
         self.spread = 0.0 if spread is None else spread
         self.tree = self._grow()
-        if spread is None and count > 2:
-            few = self.at(min(8, count), self.scouts)
-            self.spread = best_spread(self.scouts, few)
+        if spread is None and len(data) > 2:
+            self.spread = best_spread(self.scouts, self._certain(min(8, len(data))))
             self.tree = self._grow()
 
-    def at(self, k: int, data: Sample | None = None) -> Floats:
-        """Responsibilities for k clusters; a course of the sample is in no doubt, and none is in "none"."""
-        data = data or self.data
-        k = min(k, len(self.scouts))
-        certain = one_hot(cut_tree(self.tree, k), k)
-        if data is self.scouts:
+    def at(self, k: int) -> Given:
+        """Weights for k clusters; a course of the sample is in no doubt, and none is in "none"."""
+        certain = self._certain(min(k, len(self.scouts)))
+        if self.data is self.scouts:
             return certain
-        return spread_out(data.at(self.spread), Clusters.of(self.scouts.at(self.spread), certain))
+        rule = Rule(Clusters.of(self.scouts.at(self.spread), certain.r), certain=True)
+        return Given(*rule.of(self.data.at(self.spread)))
+
+    def _certain(self, k: int) -> Given:
+        return Given.at(one_hot(cut_tree(self.tree, k), k))
 
     def _grow(self) -> Floats:
         return agglomerate(self.scouts.at(self.spread)).linkage()
@@ -135,24 +181,12 @@ def one_hot(labels: Ints, k: int) -> Floats:
     return np.eye(k, k + 1)[labels]
 
 
-def spread_out(state: State, clusters: Clusters) -> Floats:
-    """Responsibilities for given clusters, as if every course belonged to one."""
-    return soften_certain(scores(state, clusters))
-
-
-def soften_certain(rho: Floats) -> Floats:
-    """Responsibilities from their logarithms, the last column ("none") taken as impossible."""
-    r = np.zeros_like(rho)
-    r[:, :-1], _ = soften(rho[:, :-1])
-    return r
-
-
-def merged(state: State, r: Floats) -> tuple[Floats, float]:
-    """The responsibilities after the merge that costs the least evidence, and what it costs."""
-    p, q, cost = cheapest_merge(Clusters.of(state, r))
-    result = r.copy()
+def merged(data: AnySpread, fit: Fit) -> Given:
+    """The weights after the merge that costs the least evidence."""
+    p, q, _ = cheapest_merge(fit.clusters)
+    result = responsibilities(data, fit).r.copy()
     result[:, p] += result[:, q]
-    return np.delete(result, q, axis=1), cost
+    return Given.at(np.delete(result, q, axis=1))
 
 
 def cheapest_merge(clusters: Clusters) -> tuple[int, int, float]:
@@ -167,59 +201,54 @@ def cheapest_merge(clusters: Clusters) -> tuple[int, int, float]:
 # -- one number of clusters, or a range of them --------------------------------------------------------------------
 
 
-def fit_k(data: Sample, k: int, spread: float | None, seed: int) -> Fit:
+def fit_k(data: Courses, k: int, spread: float | None, seed: int, effort: Effort = EFFORT) -> Fit:
     """The best of several climbs to k clusters: from the tree cut at k, and from a finer cut merged down to k."""
-    if len(data) > MANY:
-        few = draw(data, FEW, seed)
-        return lifted(data, few, fit_k(few, k, spread, seed), spread)
-    found = _climbs_to(data, k, spread, seed)
-    for again in range(1, SAMPLES if len(data) > SCOUTS else 1):
+    few = data.draw(len(data) if len(data) <= effort.many else effort.few, seed)
+    found = _climbs_to(few, k, spread, seed, effort.scouts)
+    for again in range(1, SAMPLES if len(few) > effort.scouts else 1):
         if any(fit.k == k for fit in found):
             break
-        found += _climbs_to(data, k, spread, seed + again)
-    return max(found, key=lambda fit: (-abs(fit.k - k), fit.bound))
+        found += _climbs_to(few, k, spread, seed + again, effort.scouts)
+    best = max(found, key=lambda fit: (-abs(fit.k - k), fit.bound))
+    return best if few is data else lifted(data, best, spread, effort)
 
 
-def _climbs_to(data: Sample, k: int, spread: float | None, seed: int) -> list[Fit]:
-    starts = Starts(data, spread, seed)
-    found = [climb(data, starts.at(k), spread)]
-    finer = climb(data, starts.at(k + 3), spread) if k + 3 <= len(data) else found[0]
+def _climbs_to(data: AnySpread, k: int, spread: float | None, seed: int, scouts: int) -> list[Fit]:
+    starts = Starts(data, spread, seed, scouts)
+    found = [climbed(data, starts.at(k), spread)]
+    finer = climbed(data, starts.at(k + 3), spread) if k + 3 <= len(data) else found[0]
     while finer.k > k:
-        finer = climb(data, merged(data.at(finer.spread), finer.r)[0], spread)
+        finer = climbed(data, merged(data, finer), spread)
         found.append(finer)
     return found
 
 
-def draw(data: Sample, count: int, seed: int) -> Sample:
-    """So many of the courses, drawn at random."""
-    return data.select(np.sort(np.random.default_rng(seed).permutation(len(data))[:count]))
+def lifted(data: Courses, fit: Fit, spread: float | None, effort: Effort = EFFORT) -> Fit:
+    """A fit of all courses, from a fit of few of them, whose spread it has where there are many."""
+    start = Rule(fit.clusters, certain=True)
+    if spread is None and len(data) <= effort.many and isinstance(data, AnySpread):
+        return climb_learning(data, Given(*start.of(data.at(fit.spread))))
+    return climb(data, start, fit.spread)
 
 
-def lifted(data: Sample, few: Sample, fit: Fit, spread: float | None) -> Fit:
-    """A fit of all courses, from a fit of few of them."""
-    clusters = Clusters.of(few.at(fit.spread), fit.r)
-    tau = spread if len(data) <= MANY or spread is not None else fit.spread
-    return climb(data, spread_out(data.at(fit.spread), clusters), tau)
-
-
-def walk(data: Sample, spread: float | None, max_k: int, seed: int) -> dict[int, Fit]:
+def walk(data: AnySpread, spread: float | None, max_k: int, seed: int, effort: Effort = EFFORT) -> list[Fit]:
     """The best fit for each number of clusters: up along the tree until the bound stops rising, then down by merges."""
     fits: dict[int, Fit] = {}
-    starts = Starts(data, spread, seed)
+    starts = Starts(data, spread, seed, effort.scouts)
     stalled = 0
     for k in _ladder(min(max_k, len(starts.scouts))):
         top = max((fit.bound for fit in fits.values()), default=-np.inf)
-        found = climb(data, starts.at(k), spread)
+        found = climbed(data, starts.at(k), spread)
         _offer(fits, found)
         stalled = 0 if found.bound > top else stalled + 1
         if stalled == PATIENCE:
             break
     at = fits[max(fits)]
     while at.k > 1:
-        at = climb(data, merged(data.at(at.spread), at.r)[0], spread)
+        at = climbed(data, merged(data, at), spread)
         _offer(fits, at)
         at = fits[at.k]
-    return dict(sorted(fits.items()))
+    return [fits[k] for k in sorted(fits)]
 
 
 def _ladder(top: int) -> Iterator[int]:

@@ -16,16 +16,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from timelike.base.arrays import Floats, Ints
+from timelike.base.arrays import Bools, Floats, Ints
 from timelike.gp.information import Information, chunks, evidence, log_det_plus_identity
 
 if TYPE_CHECKING:
     from timelike.courses import TimeCourses
     from timelike.gp import GP
+    from timelike.gp.modelled import Modelled
 
 ALPHA = 1.0
 """Dirichlet weight of each cluster: all divisions of the courses among K clusters are equally likely."""
@@ -39,11 +40,12 @@ NEGLIGIBLE = 1e-8
 
 
 @dataclass(frozen=True, eq=False)
-class State:
+class AtSpread:
     """Information of courses for one value of the spread.
 
     Attributes
     ----------
+    spread : float
     A : (G, r, r)
     b : (N, r)
     c : (N,)
@@ -55,6 +57,7 @@ class State:
         One design, and A is diagonal.
     """
 
+    spread: float
     A: Floats
     b: Floats
     c: Floats
@@ -65,6 +68,13 @@ class State:
     def __len__(self) -> int:
         return len(self.b)
 
+    def sweep(self, weights: Weights) -> Fit:
+        """The clusters that the courses sum to with these weights, and their bound."""
+        r, uncertainty = weights.of(self)
+        clusters = Clusters.of(self, r)
+        value = explained(self, clusters, r) + uncertainty + log_division(clusters.n, len(self))
+        return Fit(Given(r, uncertainty), clusters, self.spread, value)
+
     def per_design(self, r: Floats) -> Floats:
         """Sums of the rows of r over the courses of each design, (G, K)."""
         if len(self.A) == 1:
@@ -73,17 +83,20 @@ class State:
             result = np.empty_like(r)
             result[self.design_of] = r
             return result
-        order, starts = self._sorted
-        return np.add.reduceat(r[order], starts, axis=0)
+        order, used, starts = self._sorted
+        result = np.zeros((len(self.A), r.shape[1]))
+        result[used] = np.add.reduceat(r[order], starts, axis=0)
+        return result
 
     @cached_property
-    def _sorted(self) -> tuple[Ints, Ints]:
-        counts = np.bincount(self.design_of, minlength=len(self.A))
-        return np.argsort(self.design_of, kind="stable"), np.cumsum(counts) - counts
+    def _sorted(self) -> tuple[Ints, Ints, Ints]:
+        """The courses by their designs, the designs that occur, and where the courses of each begin."""
+        used, starts = np.unique(np.sort(self.design_of), return_index=True)
+        return np.argsort(self.design_of, kind="stable"), used, starts
 
 
 @dataclass(frozen=True, eq=False)
-class Sample:
+class AnySpread:
     """Information of courses in the eigenvectors of each design, from which any spread is a matter of scaling.
 
     With spread tau the noise of a course is ``R = tau^2 K + R_0``, and its information
@@ -114,20 +127,26 @@ class Sample:
     def __len__(self) -> int:
         return len(self.z)
 
-    def at(self, spread: float) -> State:
+    def at(self, spread: float) -> AtSpread:
         """The information when courses differ from their cluster's curve by `spread` times the signal."""
         shrink = 1 / (1 + spread**2 * self.gains)
         gains = self.gains * shrink
         A = (self.vectors * gains[:, None, :]) @ self.vectors.transpose(0, 2, 1)
         b = self.z * shrink if self.diagonal else self._rotated(shrink)
         c = self.base + self._halves(spread**2 * shrink, spread**2 * self.gains)
-        return State(A, b, c, self._halves(shrink**2 / (1 + gains), gains), self.design_of, self.diagonal)
+        return AtSpread(spread, A, b, c, self._halves(shrink**2 / (1 + gains), gains), self.design_of, self.diagonal)
 
-    def select(self, which: Ints) -> Sample:
+    def draw(self, count: int, seed: int) -> AnySpread:
+        """So many of the courses, drawn at random; all of them where there are no more."""
+        if count >= len(self):
+            return self
+        return self.select(np.sort(np.random.default_rng(seed).permutation(len(self))[:count]))
+
+    def select(self, which: Ints) -> AnySpread:
         """Some of the courses."""
         used, design_of = np.unique(self.design_of[which], return_inverse=True)
         per_course = self.z[which], self.base[which], design_of.ravel()
-        return Sample(self.vectors[used], self.gains[used], *per_course, self.diagonal)
+        return AnySpread(self.vectors[used], self.gains[used], *per_course, self.diagonal)
 
     def _halves(self, weight: Floats, gains: Floats) -> Floats:
         """``1/2 sum_d weight_d z_d^2 - 1/2 log det(I + gains)`` of each course, with a row for each design."""
@@ -144,27 +163,28 @@ class Sample:
         return b
 
 
-def sample(courses: TimeCourses, gp: GP, found: Information, whole: bool = False) -> Sample:
-    """The courses' information, ready for any spread.
+def sample(here: Modelled, whole: Information | None = None) -> AnySpread:
+    """The information of courses under a model, ready for any spread.
 
-    Directions about which the courses say nothing are left out, unless the `whole` basis is asked for.
+    Directions about which the courses say nothing are left out, unless the `whole` information is given.
     """
-    kept = np.eye(found.rank) if whole else informative(found.total()[0])
-    return along(courses, gp, found, kept, diagonal=len(found.A) == 1 and not whole)
+    found = whole or here.information
+    kept = informative(found.total()[0]) if whole is None else np.eye(found.rank)
+    return along(here, found, kept, diagonal=len(found.A) == 1 and whole is None)
 
 
-def along(courses: TimeCourses, gp: GP, found: Information, kept: Floats, *, diagonal: bool) -> Sample:
+def along(here: Modelled, found: Information, kept: Floats, *, diagonal: bool) -> AnySpread:
     """The courses' information along the columns of `kept`, ready for any spread; `diagonal` if A is, there."""
     A, b = kept.T @ found.A @ kept, found.b @ kept
-    base = alone(courses, gp)
+    base = alone(here.courses, here.gp)
     if diagonal:
         gains = np.maximum(np.diag(A[0]), 0)[None]
-        return Sample(np.eye(len(A[0]))[None], gains, b, base, found.design_of, diagonal=True)
+        return AnySpread(np.eye(len(A[0]))[None], gains, b, base, found.design_of, diagonal=True)
     gains, vectors = np.linalg.eigh((A + A.transpose(0, 2, 1)) / 2)
     z = np.empty_like(b)
     for rows in chunks(len(b), b.shape[1] ** 2):
         z[rows] = (b[rows, None, :] @ vectors[found.design_of[rows]])[:, 0]
-    return Sample(vectors, np.maximum(gains, 0), z, base, found.design_of)
+    return AnySpread(vectors, np.maximum(gains, 0), z, base, found.design_of)
 
 
 def informative(total: Floats) -> Floats:
@@ -192,11 +212,14 @@ class Clusters:
     n: Floats
 
     @classmethod
-    def of(cls, state: State, r: Floats) -> Clusters:
+    def of(cls, state: AtSpread, r: Floats) -> Clusters:
         """The sums over courses with responsibilities r (N, K + 1)."""
         r = r[:, :-1]
         A = np.tensordot(state.per_design(r).T, state.A, axes=1)
         return cls(A, r.T @ state.b, r.sum(axis=0))
+
+    def __add__(self, other: Clusters) -> Clusters:
+        return Clusters(self.A + other.A, self.b + other.b, self.n + other.n)
 
     @cached_property
     def evidence(self) -> Floats:
@@ -236,10 +259,86 @@ def log_prior(n: Floats) -> float:
     return float(sizes - k * gammaln(ALPHA) + gammaln(ALPHA * k) + gammaln(k + 1))
 
 
+# -- responsibilities ------------------------------------------------------------------------------------------
+
+
+class Weights(Protocol):
+    """With which weight each course enters each cluster."""
+
+    def of(self, state: AtSpread) -> tuple[Floats, float]:
+        """Responsibilities of these courses, (N, K + 1), and their entropy."""
+
+    def without(self, empty: Bools) -> Weights:
+        """The same without some of the clusters, whose courses go to the others."""
+
+
+@dataclass(frozen=True, eq=False)
+class Given:
+    """Responsibilities of courses in memory, (N, K + 1), and their entropy."""
+
+    r: Floats
+    uncertainty: float
+
+    @classmethod
+    def at(cls, r: Floats) -> Given:
+        """These responsibilities."""
+        return cls(r, entropy(r))
+
+    def of(self, state: AtSpread) -> tuple[Floats, float]:  # noqa: ARG002
+        """The responsibilities, whatever the state: they are those of all courses."""
+        return self.r, self.uncertainty
+
+    def without(self, empty: Bools) -> Given:
+        """The rows without some clusters, each adding up to one."""
+        r = self.r[:, np.append(~empty, True)]
+        return Given.at(r / np.maximum(r.sum(axis=1, keepdims=True), np.finfo(float).tiny))
+
+
+@dataclass(frozen=True, eq=False)
+class Rule:
+    """Responsibilities that follow from clusters: of those that are not `empty`; `certain`: nobody is in none."""
+
+    clusters: Clusters
+    empty: Bools | None = None
+    certain: bool = False
+
+    def of(self, state: AtSpread) -> tuple[Floats, float]:
+        """Responsibilities (M, K + 1), and their entropy."""
+        rho = scores(state, self.clusters)
+        if self.empty is not None:
+            rho = rho[:, np.append(~self.empty, True)]
+        if not self.certain:
+            return soften(rho)
+        r = np.zeros_like(rho)
+        r[:, :-1], uncertainty = soften(rho[:, :-1])
+        return r, uncertainty
+
+    def without(self, empty: Bools) -> Rule:
+        """The rule that does not know some of the clusters."""
+        gone = np.zeros(len(self.clusters.n), dtype=bool) if self.empty is None else self.empty.copy()
+        gone[~gone] = empty
+        return Rule(self.clusters, gone)
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """Weights of courses, the clusters that they sum to, the spread within these, and the bound that they reach."""
+
+    weights: Weights
+    clusters: Clusters
+    spread: float
+    bound: float
+
+    @property
+    def k(self) -> int:
+        """Number of clusters."""
+        return len(self.clusters.n)
+
+
 # -- sweeps ---------------------------------------------------------------------------------------------------
 
 
-def scores(state: State, clusters: Clusters) -> Floats:
+def scores(state: AtSpread, clusters: Clusters) -> Floats:
     """Log responsibilities up to a constant for each course, (N, K + 1)."""
     mean, covariance = clusters.moments
     second = covariance + mean[:, :, None] * mean[:, None, :]
@@ -266,18 +365,9 @@ def entropy(r: Floats) -> float:
     return -float((r * np.log(np.where(r > 0, r, 1))).sum())
 
 
-def bound(state: State, r: Floats) -> float:
-    """``L(r) + log K!``: what speaks for these responsibilities, whatever the number of clusters."""
-    return _total(state, Clusters.of(state, r), r, entropy(r))
-
-
-def explained(state: State, clusters: Clusters, r: Floats) -> float:
+def explained(state: AtSpread, clusters: Clusters, r: Floats) -> float:
     """The part of the bound that depends on the information, and so on the spread and the model."""
     return float(clusters.evidence.sum() + state.c.sum() + r[:, -1] @ state.own)
-
-
-def _total(state: State, clusters: Clusters, r: Floats, uncertainty: float) -> float:
-    return explained(state, clusters, r) + uncertainty + log_division(clusters.n, len(state))
 
 
 def log_division(n: Floats, count: int) -> float:
@@ -286,28 +376,10 @@ def log_division(n: Floats, count: int) -> float:
     return log_prior(n) + float((count - grouped) * np.log(NONE) + grouped * np.log1p(-NONE))
 
 
-def assign(state: State, clusters: Clusters) -> Floats:
-    """Responsibilities of courses for given clusters, (N, K + 1)."""
-    return soften(scores(state, clusters))[0]
-
-
-def sweep_until_still(state: State, r: Floats, tolerance: float, sweeps: int) -> tuple[Floats, float]:
-    """Responsibilities from which a sweep raises the bound by less than `tolerance`, and their bound."""
-    clusters, uncertainty = Clusters.of(state, r), entropy(r)
-    value = _total(state, clusters, r, uncertainty)
-    for _ in range(sweeps):
-        r, uncertainty = soften(scores(state, clusters))
-        clusters, last = Clusters.of(state, r), value
-        value = _total(state, clusters, r, uncertainty)
-        if value - last < tolerance:
-            break
-    return r, value
-
-
 # -- leaving a course out ----------------------------------------------------------------------------------------
 
 
-def left_out(state: State, r: Floats, clusters: Clusters, labels: Ints) -> Floats:
+def left_out(state: AtSpread, r: Floats, clusters: Clusters, labels: Ints) -> Floats:
     """Log density of each course given the others of its cluster, without its constant c, (N,).
 
     The course itself, as far as it belongs to the cluster, is taken out of the sums first.
@@ -318,7 +390,7 @@ def left_out(state: State, r: Floats, clusters: Clusters, labels: Ints) -> Float
     return result
 
 
-def _given_the_others(state: State, which: Ints, r: Floats, clusters: Clusters, k: Ints) -> Floats:
+def _given_the_others(state: AtSpread, which: Ints, r: Floats, clusters: Clusters, k: Ints) -> Floats:
     weight, b = r[which, k], state.b[which]
     rest = clusters.b[k] - weight[:, None] * b
     if state.diagonal:
@@ -334,7 +406,7 @@ def _diagonal(gains: Floats, b: Floats) -> Floats:
     return (b**2 / (1 + gains) - np.log1p(gains)).sum(axis=1) / 2
 
 
-def predictive(state: State, clusters: Clusters) -> Floats:
+def predictive(state: AtSpread, clusters: Clusters) -> Floats:
     """Log density of each course given each cluster, without its constant c, (N, K)."""
     result = np.empty((len(state), len(clusters.n)))
     unit = np.eye(state.A.shape[1])

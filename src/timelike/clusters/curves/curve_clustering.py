@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,50 +13,28 @@ from timelike.base import checks, notebook
 from timelike.base.arrays import Bools, Floats, Ints
 from timelike.base.blas import one_thread_below
 from timelike.clusters.clustering import Clustering
-from timelike.clusters.curves.ascent import Fit, climb, merged
-from timelike.clusters.curves.bound import (
-    ALPHA,
-    NONE,
-    Clusters,
-    Sample,
-    State,
-    left_out,
-    predictive,
-    sample,
-    scores,
-    soften,
-)
-from timelike.clusters.curves.outlying_values import outlying
+from timelike.clusters.curves.ascent import climbed, merged, responsibilities
+from timelike.clusters.curves.bound import ALPHA, NONE, AnySpread, AtSpread, Clusters, Given, predictive, sample, soften
+from timelike.clusters.curves.membership import Choice, Step, counts, judged, kept, likeliest, staying, steps
+from timelike.clusters.curves.outlying_values import Outliers, outlying
+from timelike.courses.designs import frozen
 from timelike.exceptions import InputError
 from timelike.gp import Curve
 from timelike.gp.basis import basis
-from timelike.gp.information import information, noise_variances, on_basis
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from timelike.courses import TimeCourses
     from timelike.gp import GP
+    from timelike.gp.modelled import Modelled
 
-PEAK_GRID = 101
-"""Times at which the peaks of curves are sought."""
+GRID = 101
+"""Times at which the peaks of curves are sought, and their tables are written."""
 SHOWN_GRID = 41
 """Times at which curves are drawn in notebooks."""
-
-
-class Step(NamedTuple):
-    """One number of clusters that was tried.
-
-    ``bound``: what speaks for it, in natural logarithms. ``per_course``: what it costs against the best number, for
-    each course. ``merge``: evidence lost by its cheapest merge. ``sizes``: expected courses in each cluster.
-    """
-
-    k: int
-    bound: float
-    per_course: float
-    merge: float
-    spread: float
-    sizes: tuple[float, ...]
+CURVE_ERROR = 1e-9
+"""Largest error of a covariance behind a curve, in units of the noise variance, before a larger basis is made."""
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -84,14 +62,13 @@ class CurveClustering(Clustering):
     continuum : bool
         The data do not fall into clusters: more of them always describe the courses a little better, and `k` is a
         choice of how fine to look.
-    gp, courses
-        What was clustered, under which model.
+    here : Modelled
+        What was clustered, under which model: its `courses` and `gp` are also those of the clustering.
     measured : TimeCourses or None
         The courses with all their values, where single ones were left out of `courses`.
     """
 
-    courses: TimeCourses
-    gp: GP
+    here: Modelled
     spread: float
     responsibilities: Floats
     learned: bool = True
@@ -102,8 +79,17 @@ class CurveClustering(Clustering):
     def _repr_html_(self) -> str:
         points = self.courses.designs.points
         grid = np.linspace(points.min(axis=0), points.max(axis=0), SHOWN_GRID)
-        found = curves(self.courses, self.gp, self.spread, self.responsibilities, grid)
-        return notebook.curve_clusters(self, grid[:, 0], Curve(*found))
+        return notebook.curve_clusters(self, grid[:, 0], self.curves(grid))
+
+    @property
+    def courses(self) -> TimeCourses:
+        """What was clustered."""
+        return self.here.courses
+
+    @property
+    def gp(self) -> GP:
+        """The model."""
+        return self.here.gp
 
     @property
     def none(self) -> Bools:
@@ -155,10 +141,51 @@ class CurveClustering(Clustering):
         """
         if not checks.is_whole(cluster) or cluster not in range(self.k):
             raise InputError(f"there is no cluster {cluster!r}: they are numbered from 0 to {self.k - 1}.")
+        mean, sd = self.curves(times)
+        return Curve(mean[cluster], sd[cluster])
+
+    def curves(self, times: ArrayLike) -> Curve:
+        """Means and standard deviations, at `times`, of the curves of all clusters, (k, T) each.
+
+        What was asked for once is remembered.
+        """
         asked = checks.as_points(checks.numbers(times, "times"))
         checks.finite_times(asked)
-        mean, sd = curves(self.courses, self.gp, self.spread, self.responsibilities, asked)
-        return Curve(mean[cluster], sd[cluster])
+        known = self.courses.designs.points.shape[1]
+        if asked.shape[1] != known:
+            raise InputError(f"times have {asked.shape[1]} coordinates a point, the courses {known}.")
+        key = asked.tobytes()
+        if key not in self._drawn:
+            self._drawn[key] = self._curves_at(asked)
+        return self._drawn[key]
+
+    @cached_property
+    def _drawn(self) -> dict[bytes, Curve]:
+        """Curves that were asked for, by their times."""
+        return {}
+
+    def _curves_at(self, asked: Floats) -> Curve:
+        features, rest, clusters = self._with_features(asked)
+        mean, covariance = clusters.moments
+        variance = ((features @ covariance) * features).sum(axis=2) + rest
+        return Curve(frozen(self.gp.mean + mean @ features.T), frozen(np.sqrt(np.maximum(variance, 0))))
+
+    def _with_features(self, asked: Floats) -> tuple[Floats, Floats, Clusters]:
+        """Features of points, (T, r), their variance that these do not show, and the clusters on the same basis."""
+        phi = self.here.basis()
+        rest = phi.rest(asked)
+        if np.sqrt(phi.error * rest.max()) <= CURVE_ERROR * self.here.least_noise:
+            return phi.at(asked), rest, self._clusters
+        # Far from all times of the courses, to which points are related by what the basis leaves out.
+        known = self.courses.designs.points
+        phi = basis(self.gp.covariance, np.concatenate([known, asked]), self.here.least_noise)
+        whole = sample(self.here, self.here.information_on(phi)).at(self.spread)
+        return phi[slice(len(known), None)], np.zeros(len(asked)), Clusters.of(whole, self.responsibilities)
+
+    @cached_property
+    def _clusters(self) -> Clusters:
+        """The clusters on the basis of the courses."""
+        return Clusters.of(sample(self.here, self.here.information).at(self.spread), self.responsibilities)
 
     # -- new courses -----------------------------------------------------------------------------------------
 
@@ -177,16 +204,42 @@ class CurveClustering(Clustering):
         >>> found.predict(new).labels
         array([ 1,  0, -1])
         """
-        joint = self.courses.joined(new_courses)
-        data = sample(joint, self.gp, information(joint, self.gp))
-        split = len(self.courses)
+        state, clusters = self._beside(new_courses)
         with one_thread_below():
-            clusters = Clusters.of(data.select(np.arange(split)).at(self.spread), self.responsibilities)
-            state = data.select(np.arange(split, len(joint))).at(self.spread)
             known = predictive(state, clusters) + clusters.log_shares
             r, _ = soften(np.column_stack([known, state.own + np.log(NONE)]))
         labels = likeliest(r)
         return Clustering(labels, new_courses.names, self.k, f"predicted by {self.method}", r[:, :-1])
+
+    def log_densities(self, new_courses: TimeCourses) -> Floats:
+        """Log density of each new course given the clusters, (N,): all clusters and "none" weighed by their shares.
+
+        Examples
+        --------
+        >>> import timelike as tl
+        >>> courses, _ = tl.simulate.profiles(seed=1)
+        >>> found = tl.mixture(courses, tl.fit(courses), k=3)
+        >>> new = tl.TimeCourses.from_arrays([0.9, 0.95], [[0.4, 0.45], [-3, -3]])
+        >>> found.log_densities(new).round()
+        array([  2., -14.])
+        """
+        from scipy.special import logsumexp
+
+        state, clusters = self._beside(new_courses)
+        with one_thread_below():
+            given_cluster = predictive(state, clusters) + np.log(expected_shares(clusters.n))
+        either = np.column_stack([given_cluster, state.own + np.log(NONE)])
+        return np.asarray(logsumexp(either, axis=1) + state.c)
+
+    def _beside(self, new_courses: TimeCourses) -> tuple[AtSpread, Clusters]:
+        """The information of new courses, and the clusters on the same basis."""
+        joint = self.courses.joined(new_courses)
+        split = len(self.courses)
+        with one_thread_below():
+            data = sample(self.gp.at(joint))
+            known = data.select(np.arange(split)).at(self.spread)
+            new = data.select(np.arange(split, len(joint))).at(self.spread)
+            return new, Clusters.of(known, self.responsibilities)
 
     # -- single values ---------------------------------------------------------------------------------------
 
@@ -199,12 +252,19 @@ class CurveClustering(Clustering):
         import pandas as pd
 
         courses = self._measured
-        found = outlying(courses, self.gp, self.labels, self._expected, threshold)
+        if threshold not in self._outlying:
+            self._outlying[threshold] = outlying(courses, self.gp, self.labels, self._expected, threshold)
+        found = self._outlying[threshold]
         owner = np.searchsorted(courses.starts, found.at, side="right") - 1
         names = [self.names[i] for i in owner]
         when, value = courses.times[found.at], courses.values[found.at]
         columns = {"course": names, "time": list(when), "value": value, "expected": found.expected, "z": found.z}
         return pd.DataFrame(columns)
+
+    @cached_property
+    def _outlying(self) -> dict[float, Outliers]:
+        """Values that stick out, by the threshold that was asked for."""
+        return {}
 
     @property
     def _measured(self) -> TimeCourses:
@@ -218,12 +278,12 @@ class CurveClustering(Clustering):
             return np.full(len(points), self.gp.mean), prior * (1 + self.spread**2)
         features, (mean, covariance) = self._at_designs
         phi = features[designs.starts[design] : designs.starts[design + 1]]
-        return self.gp.mean + phi @ mean[label], phi @ covariance[label] @ phi.T + self.spread**2 * prior
+        left = prior - phi @ phi.T  # what the features do not show is as uncertain as before
+        return self.gp.mean + phi @ mean[label], phi @ covariance[label] @ phi.T + left + self.spread**2 * prior
 
     @cached_property
     def _at_designs(self) -> tuple[Floats, tuple[Floats, Floats]]:
-        points = self._measured.designs.points
-        features, clusters = _with_features(self.courses, self.gp, self.spread, self.responsibilities, points)
+        features, _, clusters = self._with_features(self._measured.designs.points)
         return features, clusters.moments
 
     # -- coarser ---------------------------------------------------------------------------------------------
@@ -236,162 +296,67 @@ class CurveClustering(Clustering):
         if not checks.is_whole(k) or not 1 <= k < self.k:
             raise InputError(f"k is {k!r}: expected a whole number below {self.k}, the present number of clusters.")
         with one_thread_below():
-            data = sample(self.courses, self.gp, information(self.courses, self.gp))
+            data = sample(self.here)
             spread = None if self.learned else self.spread
-            fits = [climb(data, self.responsibilities, spread)]
+            fits = [climbed(data, Given.at(self.responsibilities), spread)]
             while fits[-1].k > k:
-                fits.append(climb(data, merged(data.at(fits[-1].spread), fits[-1].r)[0], spread))
-            choice = Choice(fits[-1], steps(data, fits))
-            result = finished(self.courses, self.gp, data, choice, self.method, learned=self.learned)
-        return replace(result, measured=self.measured)
+                fits.append(climbed(data, merged(data, fits[-1]), spread))
+            choice = Choice(fits[-1], steps(fits, len(data)))
+            return finished(self.here, data, choice, self.method, learned=self.learned, measured=self.measured)
+
+    # -- numbers ---------------------------------------------------------------------------------------------
+
+    def peak_order(self) -> Ints:
+        """The clusters by the time at which their curve is highest, the higher first of equals.
+
+        Points with several coordinates have no order in time: there the largest cluster comes first.
+        """
+        points = self.courses.designs.points
+        if points.shape[1] > 1:
+            return np.argsort(-self.responsibilities[:, :-1].sum(axis=0), kind="stable")
+        heights = self.curves(np.linspace(points.min(), points.max(), GRID)).mean
+        return np.lexsort((-heights.max(axis=1), heights.argmax(axis=1)))
+
+    def renumbered(self, order: Ints) -> CurveClustering:
+        """The same clusters, ``order[j]`` as number j; the curves that were drawn go along."""
+        number = np.append(np.argsort(order), -1)  # the last for -1
+        chances = None if self.probabilities is None else self.probabilities[:, order]
+        weights = self.responsibilities[:, np.append(order, self.k)]
+        result = replace(self, labels=number[self.labels], probabilities=chances, responsibilities=weights)
+        result._drawn.update({at: Curve(frozen(c.mean[order]), frozen(c.sd[order])) for at, c in self._drawn.items()})
+        return result
 
 
-def curves(courses: TimeCourses, gp: GP, spread: float, r: Floats, asked: Floats) -> tuple[Floats, Floats]:
-    """Means and standard deviations of the clusters' curves at the points `asked`, (K, T) each."""
-    features, clusters = _with_features(courses, gp, spread, r, asked)
-    mean, covariance = clusters.moments
-    variance = ((features @ covariance) * features).sum(axis=2)
-    return gp.mean + mean @ features.T, np.sqrt(np.maximum(variance, 0))
-
-
-def _with_features(courses: TimeCourses, gp: GP, spread: float, r: Floats, asked: Floats) -> tuple[Floats, Clusters]:
-    """Features of the points `asked`, (T, r), and the clusters on the same basis."""
-    known = courses.designs.points
-    if asked.shape[1] != known.shape[1]:
-        raise InputError(f"times have {asked.shape[1]} coordinates a point, the courses {known.shape[1]}.")
-    phi = basis(gp.covariance, np.concatenate([known, asked]), float(noise_variances(courses, gp).min()))
-    data = sample(courses, gp, on_basis(courses, gp, phi), whole=True)
-    return phi[slice(len(known), None)], Clusters.of(data.at(spread), r)
-
-
-# -- from a fit to a clustering --------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class Choice:
-    """The fit to show, all numbers of clusters that were tried, and whether the courses look like a continuum."""
-
-    fit: Fit
-    path: tuple[Step, ...] = ()
-    continuum: bool = False
-    cost: float = 0.0
-    """Against the number of clusters with the largest bound, for each course."""
+def expected_shares(sizes: Floats) -> Floats:
+    """Shares that clusters of these sizes are expected to have of all courses; what is missing to 1 is in none."""
+    return (1 - NONE) * (ALPHA + sizes) / (ALPHA * len(sizes) + sizes.sum())
 
 
 def finished(
-    courses: TimeCourses, gp: GP, data: Sample, choice: Choice, method: str, *, learned: bool, keep_single: bool = True
+    here: Modelled, data: AnySpread, choice: Choice, method: str, *, keep_single: bool = True, **known: Any
 ) -> CurveClustering:
     """The clustering of a fit, with probabilities that leave each course out of its own cluster.
 
     A cluster that no course is nearest to is dropped; without `keep_single`, also a cluster of one course.
     """
     fit = choice.fit
-    probabilities = judged(data, fit)
-    sizes = nearest_counts(probabilities)
-    keep = sizes > (0 if keep_single else 1)
-    keep[fit.r[:, :-1].sum(axis=0).argmax()] |= not keep.any()
-    found = numbered_by_peak(courses, gp, choice, kept(fit.r, keep, sizes == 0), method)
-    clustering = replace(found.clustering, learned=learned)
-    probabilities = kept(probabilities, keep, sizes == 0)[:, found.order]
-    return replace(clustering, labels=likeliest(probabilities), probabilities=probabilities[:, :-1])
-
-
-class Numbered(NamedTuple):
-    """A clustering, and which column of its responsibilities was which before it was numbered."""
-
-    clustering: CurveClustering
-    order: Ints
-
-
-def numbered_by_peak(courses: TimeCourses, gp: GP, choice: Choice, r: Floats, method: str) -> Numbered:
-    """The clustering by responsibilities alone, its clusters in the order of their peaks."""
-    spread = choice.fit.spread
-    order = np.append(by_peak(courses, gp, spread, r), r.shape[1] - 1)
-    clustering = CurveClustering(
-        labels=r[:, order[:-1]].argmax(axis=1),
-        names=courses.names,
-        k=len(order) - 1,
+    r = responsibilities(data, fit).r
+    probabilities = judged(data.at(fit.spread), r, fit.clusters)
+    sizes = counts(likeliest(probabilities), fit.k)
+    keep = staying(sizes, fit.clusters.n, keep_single=keep_single)
+    r, probabilities = kept(r, keep, sizes == 0), kept(probabilities, keep, sizes == 0)
+    found = CurveClustering(
+        labels=likeliest(probabilities),
+        names=here.courses.names,
+        k=r.shape[1] - 1,
         method=method,
+        probabilities=probabilities[:, :-1],
         evidence={step.k: step.bound for step in choice.path} or None,
-        courses=courses,
-        gp=gp,
-        spread=spread,
-        responsibilities=r[:, order],
+        here=here,
+        spread=fit.spread,
+        responsibilities=r,
         path=choice.path,
         continuum=choice.continuum,
+        **known,
     )
-    return Numbered(clustering, order)
-
-
-def kept(r: Floats, keep: Bools, empty: Bools) -> Floats:
-    """The columns of the clusters to keep.
-
-    What an empty cluster had goes to those that are left, in proportion: it was the double of one of them. What the
-    others had goes to "none".
-    """
-    result = np.empty((len(r), int(keep.sum()) + 1))
-    result[:, :-1] = r[:, :-1][:, keep]
-    here, doubled = result[:, :-1].sum(axis=1), r[:, :-1][:, empty & ~keep].sum(axis=1)
-    result[:, :-1] *= np.where(here > 0, 1 + doubled / np.where(here > 0, here, 1), 1)[:, None]
-    result[:, -1] = r[:, -1] + r[:, :-1][:, ~keep & ~empty].sum(axis=1) + np.where(here > 0, 0, doubled)
-    return result
-
-
-def nearest_counts(probabilities: Floats) -> Ints:
-    """How many courses each cluster is the likeliest for, those in "none" left out, (K,)."""
-    labels = likeliest(probabilities)
-    return np.bincount(labels[labels >= 0], minlength=probabilities.shape[1] - 1)
-
-
-def supported(data: Sample, fit: Fit, spread: float | None) -> Fit:
-    """The fit without clusters that no course is nearest to: doubles of others, which share their courses."""
-    while True:
-        empty = nearest_counts(judged(data, fit)) == 0
-        if not empty.any() or empty.all():
-            return fit
-        fit = climb(data, kept(fit.r, ~empty, empty), spread)
-
-
-def likeliest(probabilities: Floats) -> Ints:
-    """The likeliest cluster, or -1 where "none" (the last column) is likelier than all clusters together."""
-    return np.where(probabilities[:, -1] > 0.5, -1, probabilities[:, :-1].argmax(axis=1))
-
-
-def judged(data: Sample, fit: Fit) -> Floats:
-    """Probabilities (N, K + 1) in which a course's own cluster is judged by the other courses in it."""
-    state = data.at(fit.spread)
-    return judged_against(state, fit.r, Clusters.of(state, fit.r))
-
-
-def judged_against(state: State, r: Floats, clusters: Clusters) -> Floats:
-    """The same for some of the courses, their responsibilities, and the clusters of all of them."""
-    rho = scores(state, clusters)
-    nearest, everyone = rho[:, :-1].argmax(axis=1), np.arange(len(state))
-    weight, k = r[everyone, nearest], len(clusters.n)
-    share = (ALPHA + clusters.n[nearest] - weight) / (ALPHA * k + clusters.n.sum() - weight)
-    rho[everyone, nearest] = left_out(state, r, clusters, nearest) + np.log(share * (1 - NONE))
-    return soften(rho)[0]
-
-
-def by_peak(courses: TimeCourses, gp: GP, spread: float, r: Floats) -> Ints:
-    """The clusters in the order of the time at which their curve is highest; the higher first where that is the same.
-
-    Points with several coordinates have no order in time: there the largest cluster comes first.
-    """
-    points = courses.designs.points
-    if points.shape[1] > 1:
-        return np.argsort(-r[:, :-1].sum(axis=0), kind="stable")
-    grid = np.linspace(points.min(), points.max(), PEAK_GRID)[:, None]
-    heights = curves(courses, gp, spread, r, grid)[0]
-    return np.lexsort((-heights.max(axis=1), heights.argmax(axis=1)))
-
-
-def steps(data: Sample, fits: list[Fit]) -> tuple[Step, ...]:
-    """What is worth knowing about each of the fits, by number of clusters."""
-    best = max(fit.bound for fit in fits)
-    found = []
-    for fit in sorted(fits, key=lambda fit: fit.k):
-        cost = merged(data.at(fit.spread), fit.r)[1] if fit.k > 1 else np.nan
-        sizes = tuple(float(n) for n in fit.r[:, :-1].sum(axis=0).round(2))
-        found.append(Step(fit.k, fit.bound, (best - fit.bound) / len(data), cost, fit.spread, sizes))
-    return tuple(found)
+    return found.renumbered(found.peak_order())

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from timelike.base import checks
 from timelike.base.arrays import Floats, Ints
 from timelike.base.blas import one_thread_below
-from timelike.clusters.clustering import cut_tree
-from timelike.clusters.curves.ascent import Fit, best_spread, check_spread, one_hot
-from timelike.clusters.curves.bound import Sample, State, sample
-from timelike.clusters.curves.curve_clustering import Choice, CurveClustering, Step, numbered_by_peak
+from timelike.clusters.curves.ascent import best_spread, check_spread, one_hot
+from timelike.clusters.curves.bound import AnySpread, AtSpread, Given, sample
+from timelike.clusters.curves.curve_clustering import CurveClustering
+from timelike.clusters.curves.membership import Step
 from timelike.clusters.curves.merges import Merges, agglomerate
+from timelike.clusters.tree import cut_tree
 from timelike.courses import TimeCourses
 from timelike.exceptions import InputError
 from timelike.gp import GP
-from timelike.gp.information import information_of_sets
 
 MOST = 20_000
 """All gains are kept, (N, N): so many courses take 3.2 GB."""
@@ -68,13 +66,24 @@ def evidence_linkage(
     checks.instance(gp, GP, "gp")
     _check(courses, k, spread)
     with one_thread_below():
-        data = sample(courses, gp, information_of_sets(courses, gp))
+        here = gp.at(courses).smooth()
+        data = sample(here)
         tree, tau = _learned(data, k) if spread is None else (_Tree(data.at(spread)), float(spread))
         number = int(k or tree.best)
-        choice = Choice(Fit(tree.certain(number), tau, tree.totals[number - 1]), tree.path(tau))
-        found = numbered_by_peak(courses, gp, choice, choice.fit.r, "evidence linkage").clustering
-    totals_by_k = dict(enumerate(tree.totals.tolist(), start=1))
-    return replace(found, linkage=tree.linkage, evidence=totals_by_k, learned=spread is None)
+        found = CurveClustering(
+            labels=tree.labels(number),
+            names=courses.names,
+            k=number,
+            method="evidence linkage",
+            linkage=tree.linkage,
+            evidence=dict(enumerate(tree.totals.tolist(), start=1)),
+            here=here,
+            spread=tau,
+            responsibilities=tree.certain(number).r,
+            learned=spread is None,
+            path=tree.path(tau),
+        )
+        return found.renumbered(found.peak_order())
 
 
 def _check(courses: TimeCourses, k: int | None, spread: float | None) -> None:
@@ -88,7 +97,7 @@ def _check(courses: TimeCourses, k: int | None, spread: float | None) -> None:
     check_spread(spread)
 
 
-def _learned(data: Sample, k: int | None) -> tuple[_Tree, float]:
+def _learned(data: AnySpread, k: int | None) -> tuple[_Tree, float]:
     """The tree and the spread with the largest evidence, from several spreads on, learning and merging in turns."""
     found = []
     for tau in SPREADS:
@@ -101,7 +110,7 @@ def _learned(data: Sample, k: int | None) -> tuple[_Tree, float]:
 class _Tree:
     """All merges of some courses, and what speaks for stopping before each."""
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: AtSpread) -> None:
         self.merges = agglomerate(state)
         self.linkage = self.merges.linkage()
         self.totals = totals(state, self.merges)
@@ -111,13 +120,13 @@ class _Tree:
         """What speaks for k clusters, or for the best number of them."""
         return float(self.totals[(k or self.best) - 1])
 
-    def certain(self, k: int) -> Floats:
+    def certain(self, k: int) -> Given:
         """Responsibilities of the cut into k."""
-        return one_hot(self.labels(k), k)
+        return Given.at(one_hot(self.labels(k), k))
 
     def labels(self, k: int) -> Ints:
         """The cut into k."""
-        return cut_tree(self.linkage, k)
+        return cut_tree(self.linkage, k).astype(np.intp)
 
     def path(self, spread: float) -> tuple[Step, ...]:
         """What is worth knowing about each cut, from one cluster on."""
@@ -130,7 +139,7 @@ class _Tree:
         return Step(k, float(self.totals[k - 1]), float(per_course), float(cost), spread, tuple(map(float, sizes)))
 
 
-def totals(state: State, merges: Merges) -> Floats:
+def totals(state: AtSpread, merges: Merges) -> Floats:
     """For k = 1, ..., N clusters: their evidence, the courses' constants, and the log prior of such a division.
 
     Going down from N clusters each merge adds its gain to the evidence and changes two sizes.

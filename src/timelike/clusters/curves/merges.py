@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from timelike.base.arrays import Floats, Ints
-from timelike.clusters.curves.bound import State
+from timelike.clusters.curves.bound import AtSpread
 from timelike.pairs.elimination import engine
 
 PAIRS = 1 << 15
@@ -44,7 +44,7 @@ class Merges:
 class _Slots:
     """Summed information of the clusters that there are now, one a slot, with the slot as last index."""
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: AtSpread) -> None:
         self.diagonal = state.diagonal
         if self.diagonal:
             self.A = np.repeat(np.diag(state.A[0])[:, None], len(state), axis=1)
@@ -83,7 +83,7 @@ def _diagonal_evidence(A: Floats, b: Floats) -> Floats:
     return (quadratic - logs) / 2
 
 
-def agglomerate(state: State) -> Merges:
+def agglomerate(state: AtSpread) -> Merges:
     """Merge the two clusters with the largest ``E(P + Q) - E(P) - E(Q)`` until one is left.
 
     All gains are kept, (N, N); each merge computes one new row of them, against all clusters at once, and for
@@ -115,7 +115,7 @@ def agglomerate(state: State) -> Merges:
     return Merges(pairs, gains, sizes)
 
 
-def _first_gains(state: State) -> Floats:
+def _first_gains(state: AtSpread) -> Floats:
     """Gains of all pairs of courses, (N, N), the same bits on both sides of the diagonal, which is -inf."""
     S = _shared_gains(state) if state.diagonal else _own_gains(state)
     S = np.maximum(S, S.T)
@@ -123,7 +123,7 @@ def _first_gains(state: State) -> Floats:
     return S
 
 
-def _shared_gains(state: State) -> Floats:
+def _shared_gains(state: AtSpread) -> Floats:
     """On one grid all pairs have the same matrix, and the gains are a matrix product."""
     gains = 2 * np.diag(state.A[0])
     b = state.b / np.sqrt(1 + gains)
@@ -134,7 +134,7 @@ def _shared_gains(state: State) -> Floats:
     return S
 
 
-def _own_gains(state: State) -> Floats:
+def _own_gains(state: AtSpread) -> Floats:
     slots = _Slots(state)
     S = np.empty((len(state), len(state)))
     step = max(1, PAIRS // len(state))

@@ -10,18 +10,27 @@ import numpy as np
 from timelike.base import checks
 from timelike.base.arrays import Floats, Ints
 from timelike.base.blas import one_thread_below
-from timelike.clusters.curves.ascent import Fit, check_spread, climb, draw, fit_k, lifted, walk
-from timelike.clusters.curves.bound import Clusters, Sample, explained, sample
-from timelike.clusters.curves.curve_clustering import Choice, CurveClustering, finished, steps, supported
+from timelike.clusters.curves.ascent import (
+    EFFORT,
+    Courses,
+    Effort,
+    check_spread,
+    climbed,
+    fit_k,
+    lifted,
+    responsibilities,
+    walk,
+)
+from timelike.clusters.curves.bound import AnySpread, Clusters, Fit, explained, sample
+from timelike.clusters.curves.curve_clustering import CurveClustering, finished
+from timelike.clusters.curves.membership import Choice, steps, supported
 from timelike.clusters.curves.outlying_values import outlying, without
 from timelike.courses import TimeCourses
 from timelike.exceptions import DataWarning, InputError, warn
 from timelike.gp import GP
-from timelike.gp.information import information_of_sets
+from timelike.gp.modelled import Modelled
 
 MAX_K = 40
-WALKERS = 3000
-"""So many courses, drawn at random, show where to look for the number of clusters."""
 KEPT = 0.75
 """In a continuum: the share of the gain in evidence, over one cluster for all, that fewer clusters must keep."""
 FURTHEST = 5.0
@@ -42,6 +51,7 @@ def mixture(
     refine: bool = False,
     max_k: int = MAX_K,
     seed: int = 0,
+    effort: Effort = EFFORT,
 ) -> CurveClustering:
     """Clusters of courses that share a curve, by a variational mixture of Gaussian processes.
 
@@ -69,6 +79,8 @@ def mixture(
         Largest number of clusters that is tried.
     seed
         For the sample of courses from which the search starts, where there are many.
+    effort
+        How many courses take part in which step of the search, see :class:`timelike.clusters.curves.ascent.Effort`.
 
     Examples
     --------
@@ -83,17 +95,18 @@ def mixture(
     checks.instance(courses, TimeCourses, "courses")
     checks.instance(gp, GP, "gp")
     check_settings(courses, k, spread, max_k)
-    used = _cleaned(courses, gp) if robust else courses
+    here = gp.at(_cleaned(courses, gp) if robust else courses)
     with one_thread_below():
-        data = sample(used, gp, information_of_sets(used, gp))
-        choice = chosen(data, k, spread, max_k, seed)
+        data = sample(here.smooth())
+        choice = chosen(data, k, spread, max_k, seed, effort)
         if refine:
-            gp, data, better = refined(used, gp, data, choice.fit, spread)
-            choice = chosen(data, k, spread, max_k, seed) if k is None else replace(choice, fit=better)
-        result = finished(used, gp, data, choice, "mixture", learned=spread is None, keep_single=k is not None)
+            here, data, better = refined(here, data, choice.fit, spread)
+            choice = chosen(data, k, spread, max_k, seed, effort) if k is None else replace(choice, fit=better)
+        known = {"learned": spread is None, "measured": courses}
+        result = finished(here, data, choice, "mixture", keep_single=k is not None, **known)
     say(result.k, k, choice)
-    say_left_out(len(courses.values) - len(used.values), len(courses.values))
-    return replace(result, measured=courses)
+    say_left_out(len(courses.values) - len(here.courses.values), len(courses.values))
+    return result
 
 
 def check_settings(courses: Sized, k: int | None, spread: float | None, max_k: int) -> None:
@@ -107,31 +120,44 @@ def check_settings(courses: Sized, k: int | None, spread: float | None, max_k: i
 # -- the number of clusters --------------------------------------------------------------------------------------
 
 
-def chosen(data: Sample, k: int | None, spread: float | None, max_k: int, seed: int) -> Choice:
-    """The fit with k clusters, or with as many as the bound prefers."""
+def chosen(
+    data: AnySpread, k: int | None, spread: float | None, max_k: int, seed: int, effort: Effort = EFFORT
+) -> Choice:
+    """The fit with k clusters, all of which have a course, or with as many as the bound prefers."""
+    choice = sought(data, k, spread, max_k, seed, effort)
+    if k is None:
+        return choice
+    fit = supported(data, choice.fit, spread)
+    return Choice(fit, steps([fit], len(data)))
+
+
+def sought(
+    data: Courses, k: int | None, spread: float | None, max_k: int, seed: int, effort: Effort = EFFORT
+) -> Choice:
+    """The fit with k clusters, or with as many as the bound prefers, of courses in memory or on disk."""
     if k is not None:
-        fit = supported(data, fit_k(data, k, spread, seed), spread)
-        return Choice(fit, steps(data, [fit]))
-    few = data if len(data) <= WALKERS else draw(data, WALKERS, seed)
-    fits = list(walk(few, spread, min(max_k, len(few)), seed).values())
+        fit = fit_k(data, k, spread, seed, effort)
+        return Choice(fit, steps([fit], len(data)))
+    few = data.draw(effort.walkers, seed)
+    fits = walk(few, spread, min(max_k, len(few)), seed, effort)
     fit, continuum = choose(fits)
+    path = steps(fits, len(few))
     if few is not data:
         if continuum:
-            fit = lifted(data, few, fit, spread)
+            fit = lifted(data, fit, spread, effort)
         else:
-            few, fits = data, _around(data, few, fits, spread)
-            fit = max(fits, key=lambda fit: fit.bound)
-    path = steps(few, fits)
+            fits = _around(data, fits, spread, effort)
+            fit, path = max(fits, key=lambda fit: fit.bound), steps(fits, len(data))
     cost = next((step.per_course for step in path if step.k == fit.k), 0.0)
     return Choice(fit, path, continuum, cost)
 
 
-def _around(data: Sample, few: Sample, fits: list[Fit], spread: float | None) -> list[Fit]:
+def _around(data: Courses, fits: list[Fit], spread: float | None, effort: Effort) -> list[Fit]:
     """Fits of all courses from fits of few: from just below the best number of clusters on, while the bound rises."""
     best = int(np.argmax([fit.bound for fit in fits]))
     found: list[Fit] = []
     for fit in fits[max(best - 1, 0) :]:
-        found.append(lifted(data, few, fit, spread))
+        found.append(lifted(data, fit, spread, effort))
         if len(found) > 2 and found[-1].bound < found[-2].bound < found[-3].bound:
             break
     by_k = {fit.k: fit for fit in sorted(found, key=lambda fit: fit.bound)}
@@ -208,24 +234,25 @@ def wild_values(courses: TimeCourses, gp: GP) -> Ints:
 # -- hyperparameters from within the clusters ------------------------------------------------------------------------
 
 
-def refined(courses: TimeCourses, gp: GP, data: Sample, fit: Fit, spread: float | None) -> tuple[GP, Sample, Fit]:
-    """The model, its information and the fit after hyperparameters and responsibilities took turns while it paid."""
+def refined(here: Modelled, data: AnySpread, fit: Fit, spread: float | None) -> tuple[Modelled, AnySpread, Fit]:
+    """Courses and model, their information and the fit, after hyperparameters and weights took turns while it paid."""
     for _ in range(3):
-        better = _maximised(courses, gp, fit)
-        again = sample(courses, better, information_of_sets(courses, better))
-        climbed = climb(again, fit.r, spread)
-        if climbed.bound - fit.bound < 0.1:
+        given = responsibilities(data, fit)
+        better = _maximised(here, given.r, fit.spread).at(here.courses)
+        again = sample(better.smooth())
+        higher = climbed(again, given, spread)
+        if higher.bound - fit.bound < 0.1:
             break
-        gp, data, fit = better, again, climbed
-    return gp, data, fit
+        here, data, fit = better, again, higher
+    return here, data, fit
 
 
-def _maximised(courses: TimeCourses, gp: GP, fit: Fit) -> GP:
+def _maximised(here: Modelled, weights: Floats, spread: float) -> GP:
     """The model that explains best what each cluster has, by a simplex search over its log parameters."""
     from scipy.optimize import minimize
 
-    drawn = np.sort(np.random.default_rng(0).permutation(len(courses))[:REFINERS])
-    few, r = courses.select(drawn), fit.r[drawn]
+    drawn = np.sort(np.random.default_rng(0).permutation(len(here.courses))[:REFINERS])
+    few, r, gp = here.courses.select(drawn), weights[drawn], here.gp
 
     def model(theta: Floats) -> GP:
         kernel = gp.kernel.clone_with_theta(theta[:-2])
@@ -235,7 +262,7 @@ def _maximised(courses: TimeCourses, gp: GP, fit: Fit) -> GP:
     def loss(theta: Floats) -> float:
         try:
             better = model(theta)
-            state = sample(few, better, information_of_sets(few, better)).at(fit.spread)
+            state = sample(better.at(few).smooth()).at(spread)
         except InputError:  # a place where no model is, for instance too little noise
             return np.inf
         return -explained(state, Clusters.of(state, r), r)

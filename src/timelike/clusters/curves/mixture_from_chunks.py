@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import islice
 from operator import add
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,39 +20,20 @@ from timelike.base.arrays import Bools, Floats, Ints
 from timelike.base.blas import one_thread_below
 from timelike.base.files import atomic_write
 from timelike.base.tables import harmless
-from timelike.base.threads import progress, thread_count
+from timelike.base.threads import thread_count
 from timelike.clusters.clustering import Clustering
-from timelike.clusters.curves import ascent as hill
-from timelike.clusters.curves.ascent import Fit, cheapest_merge, fit_k, soften_certain, still, walk
-from timelike.clusters.curves.bound import Clusters, Sample, State, log_division, scores, soften
-from timelike.clusters.curves.curve_clustering import (
-    Choice,
-    CurveClustering,
-    Step,
-    by_peak,
-    judged_against,
-    kept,
-    likeliest,
-    steps,
-)
-from timelike.clusters.curves.mixture import (
-    MAX_K,
-    WALKERS,
-    check_settings,
-    choose,
-    chosen,
-    say,
-    say_left_out,
-    wild_values,
-)
-from timelike.clusters.curves.scratch import Block, Means, Source, means_of, on_scratch, spooled
+from timelike.clusters.curves.ascent import EFFORT, Effort, climb
+from timelike.clusters.curves.bound import Fit, Rule
+from timelike.clusters.curves.curve_clustering import CurveClustering
+from timelike.clusters.curves.membership import Choice, Step, counts, judged, kept, likeliest, staying
+from timelike.clusters.curves.mixture import MAX_K, check_settings, chosen, say, say_left_out, sought, wild_values
+from timelike.clusters.curves.scratch import Block, BlocksOnDisk, Means, means_of, on_scratch, spooled
 from timelike.exceptions import InputError
 from timelike.gp import GP, Curve
 
 if TYPE_CHECKING:
     from timelike.courses import TimeCourses
 
-Found = TypeVar("Found")
 TABLE_ROWS = 100_000
 """Rows of the table that are written at once."""
 
@@ -144,6 +124,7 @@ def mixture_from_chunks(
     out: str | PathLike[str] | None = None,
     scratch: str | PathLike[str] | None = None,
     threads: int | None = None,
+    effort: Effort = EFFORT,
 ) -> ChunkedClustering:
     """Clusters of more courses than fit into memory, by the model and the bound of :func:`timelike.mixture`.
 
@@ -167,6 +148,8 @@ def mixture_from_chunks(
         Folder for the values while this runs; by default the system's for temporary files.
     threads
         Number of threads; by default all that this process may use.
+    effort
+        As in :func:`timelike.mixture`.
 
     Examples
     --------
@@ -189,9 +172,9 @@ def mixture_from_chunks(
     with made as folder, one_thread_below():
         spool = spooled(chunks, Path(folder), (lambda chunk: wild_values(chunk, gp)) if robust else None)
         check_settings(spool, k, spread, max_k)
-        sweeps = _Sweeps(Source(spool, gp), workers)
-        choice, climbed = _chosen(sweeps, k, spread, max_k, seed)
-        result = _finished(sweeps, choice, climbed, keep_single=k is not None)
+        source = BlocksOnDisk(spool, gp, workers, effort.block)
+        choice = _chosen(source, k, spread, max_k, seed, effort)
+        result = _finished(source, choice, keep_single=k is not None)
         if out is not None:
             _write(Path(out), result, spool.names())
     say(result.k, k, choice, where="path has them all; ")
@@ -216,163 +199,19 @@ def _check_settings(k: int | None, spread: float | None, max_k: int) -> None:
         checks.whole(k, "k")
 
 
-# -- sweeps ------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class Rule:
-    """How responsibilities follow from clusters: of those that are `alive`; `certain`: nobody is in none."""
-
-    clusters: Clusters
-    alive: Bools | None = None
-    certain: bool = False
-
-    def responsibilities(self, state: State) -> tuple[Floats, float]:
-        """Responsibilities (M, K + 1), and their entropy."""
-        rho = scores(state, self.clusters)
-        if self.certain:
-            r = soften_certain(rho.copy())
-            return r, soften(rho[:, :-1])[1]
-        return soften(rho if self.alive is None else rho[:, np.append(self.alive, True)])
-
-
-@dataclass(frozen=True, eq=False)
-class Sums:
-    """What sweeps add up: information and sizes of the clusters, and the rest of the bound."""
-
-    A: Floats
-    b: Floats
-    n: Floats
-    rest: float
-
-    def __add__(self, other: Sums) -> Sums:
-        return Sums(self.A + other.A, self.b + other.b, self.n + other.n, self.rest + other.rest)
-
-    @property
-    def clusters(self) -> Clusters:
-        """The clusters with these sums."""
-        return Clusters(self.A, self.b, self.n)
-
-
-@dataclass(frozen=True, eq=False)
-class Climbed:
-    """A top of the bound: the rule that gives the responsibilities, the clusters that they sum to, and the bound."""
-
-    rule: Rule
-    clusters: Clusters
-    spread: float
-    bound: float
-
-    @property
-    def k(self) -> int:
-        """Number of clusters."""
-        return len(self.clusters.n)
-
-
-class _Sweeps:
-    """Passes over all blocks, on several threads; sums are taken in the order of the blocks."""
-
-    def __init__(self, source: Source, threads: int) -> None:
-        self.source, self.threads = source, threads
-        self.blocks = source.spool.blocks()
-
-    def __len__(self) -> int:
-        return len(self.source)
-
-    def every(self, work: Callable[[Block], Found], title: str) -> Iterable[Found]:
-        """The results of the work on each block."""
-        with ThreadPoolExecutor(self.threads) as pool, progress(title, len(self.blocks), "block") as advance:
-            for result in pool.map(work, self.blocks):
-                advance(1)
-                yield result
-
-    def once(self, rule: Rule, spread: float) -> tuple[Clusters, float]:
-        """The clusters that the rule's responsibilities sum to, and the bound."""
-
-        def sums(block: Block) -> Sums:
-            state = self.source.sample(block).at(spread)
-            r, uncertainty = rule.responsibilities(state)
-            found = Clusters.of(state, r)
-            return Sums(found.A, found.b, found.n, uncertainty + float(state.c.sum() + r[:, -1] @ state.own))
-
-        total = reduce(add, self.every(sums, "mixture"))
-        clusters = total.clusters
-        return clusters, float(clusters.evidence.sum()) + total.rest + log_division(total.n, len(self))
-
-    def climb(self, rule: Rule, spread: float) -> Climbed:
-        """The top of the bound above the rule's responsibilities, as ``ascent.climb`` finds it."""
-        for _ in range(hill.ROUNDS):
-            rule, clusters, value = self._until_still(rule, spread)
-            alive = hill.alive(clusters.n)
-            if alive.all():
-                break
-            rule = Rule(rule.clusters, alive)
-        return Climbed(rule, clusters, spread, value)
-
-    def _until_still(self, rule: Rule, spread: float) -> tuple[Rule, Clusters, float]:
-        clusters, value = self.once(rule, spread)
-        for _ in range(hill.SWEEPS):
-            rule, last = Rule(clusters), value
-            clusters, value = self.once(rule, spread)
-            if value - last < still(len(self)):
-                break
-        return rule, clusters, value
-
-    def lifted(self, few: Sample, fit: Fit, *, certain: bool = True) -> Climbed:
-        """A top for all courses, from a fit of few of them."""
-        return self.climb(Rule(Clusters.of(few.at(fit.spread), fit.r), certain=certain), fit.spread)
-
-
-# -- the number of clusters --------------------------------------------------------------------------------------
-
-
-def _chosen(sweeps: _Sweeps, k: int | None, spread: float | None, max_k: int, seed: int) -> tuple[Choice, Climbed]:
-    """What :func:`timelike.clusters.curves.mixture.chosen` chooses, from a sample and sweeps over all courses."""
-    if len(sweeps) <= hill.MANY:
-        everyone = sweeps.source.draw(len(sweeps), seed)
-        choice = chosen(everyone, k, spread, max_k, seed)
-        return choice, sweeps.lifted(everyone, choice.fit, certain=False)
-    if k is not None:
-        few = sweeps.source.draw(hill.FEW, seed)
-        fit = fit_k(few, k, spread, seed)
-        climbed = sweeps.lifted(few, fit)
-        return Choice(fit, _steps([climbed], len(sweeps))), climbed
-    few = sweeps.source.draw(WALKERS, seed)
-    fits = list(walk(few, spread, min(max_k, len(few)), seed).values())
-    fit, continuum = choose(fits)
-    climbs = [sweeps.lifted(few, fit)] if continuum else _around(sweeps, few, fits)
-    best = max(climbs, key=lambda climbed: climbed.bound)
-    path = steps(few, fits) if continuum else _steps(climbs, len(sweeps))
-    cost = next((step.per_course for step in path if step.k == best.k), 0.0)
-    return Choice(fit, path, continuum, cost), best
-
-
-def _around(sweeps: _Sweeps, few: Sample, fits: Sequence[Fit]) -> list[Climbed]:
-    """Tops for all courses: from just below the best number of clusters of few on, while the bound rises."""
-    best = int(np.argmax([fit.bound for fit in fits]))
-    found: list[Climbed] = []
-    for fit in fits[max(best - 1, 0) :]:
-        found.append(sweeps.lifted(few, fit))
-        if len(found) > 2 and found[-1].bound < found[-2].bound < found[-3].bound:
-            break
-    return list({climbed.k: climbed for climbed in sorted(found, key=lambda climbed: climbed.bound)}.values())
-
-
-def _steps(climbs: list[Climbed], count: int) -> tuple[Step, ...]:
-    best = max(climbed.bound for climbed in climbs)
-    found = []
-    for climbed in sorted(climbs, key=lambda climbed: climbed.k):
-        cost = cheapest_merge(climbed.clusters)[2] if climbed.k > 1 else np.nan
-        sizes = tuple(float(n) for n in climbed.clusters.n.round(2))
-        found.append(Step(climbed.k, climbed.bound, (best - climbed.bound) / count, cost, climbed.spread, sizes))
-    return tuple(found)
+def _chosen(source: BlocksOnDisk, k: int | None, spread: float | None, max_k: int, seed: int, effort: Effort) -> Choice:
+    """What the mixture in memory would choose; where that has room for all courses, it does so."""
+    if len(source) > effort.many:
+        return sought(source, k, spread, max_k, seed, effort)
+    choice = chosen(source.draw(len(source), seed), k, spread, max_k, seed, effort)
+    return replace(choice, fit=climb(source, Rule(choice.fit.clusters), choice.fit.spread))
 
 
 # -- from a top to labels ------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
-class _Labels:
+class ChunkLabels:
     """For every course its label, its likeliest cluster and how sure the label is; filled block by block."""
 
     labels: NDArray[np.int32]
@@ -380,7 +219,8 @@ class _Labels:
     confidence: NDArray[np.float32]
 
     @classmethod
-    def empty(cls, count: int) -> _Labels:
+    def empty(cls, count: int) -> ChunkLabels:
+        """Room for so many courses."""
         return cls(np.empty(count, np.int32), np.empty(count, np.int32), np.empty(count, np.float32))
 
     def fill(self, rows: slice, probabilities: Floats) -> None:
@@ -390,60 +230,56 @@ class _Labels:
         likely = probabilities[np.arange(len(nearest)), nearest]
         self.confidence[rows] = np.where(label < 0, probabilities[:, -1], likely)
 
-    def renumbered(self, order: Ints) -> _Labels:
+    def renumbered(self, order: Ints) -> ChunkLabels:
         """The labels when cluster ``order[j]`` becomes cluster j."""
         number = np.append(np.argsort(order), -1).astype(np.int32)  # the last for -1
-        return _Labels(number[self.labels], number[self.nearest], self.confidence)
+        return ChunkLabels(number[self.labels], number[self.nearest], self.confidence)
 
 
-def _finished(sweeps: _Sweeps, choice: Choice, climbed: Climbed, *, keep_single: bool) -> ChunkedClustering:
-    """The clustering of a top; clusters that no course is nearest to are dropped, see curve_clusters.finished."""
-    every = np.ones(climbed.k, dtype=bool)
-    found, means = _labelled(sweeps, climbed, every, ~every)
-    sizes = np.bincount(found.labels[found.labels >= 0], minlength=climbed.k)
-    keep = sizes > (0 if keep_single else 1)
-    keep[climbed.clusters.n.argmax()] |= not keep.any()
+def _finished(source: BlocksOnDisk, choice: Choice, *, keep_single: bool) -> ChunkedClustering:
+    """The clustering of a fit; clusters that no course is nearest to are dropped."""
+    fit = choice.fit
+    every = np.ones(fit.k, dtype=bool)
+    found, means = _labelled(source, fit, every, ~every)
+    sizes = counts(found.labels, fit.k)
+    keep = staying(sizes, fit.clusters.n, keep_single=keep_single)
     if not keep.all():
-        found, means = _labelled(sweeps, climbed, keep, sizes == 0)
-    shown, order = _mean_courses(sweeps.source, choice, climbed, means.kept(keep))
-    found = found.renumbered(order)
-    path = choice.path
+        found, means = _labelled(source, fit, keep, sizes == 0)
+    shown = _mean_courses(source, choice, means.kept(keep))
+    order = shown.peak_order()
+    found, shown = found.renumbered(order), shown.renumbered(order)
     return ChunkedClustering(
-        found.labels, found.nearest, found.confidence, shown, climbed.bound, path, choice.continuum
+        found.labels, found.nearest, found.confidence, shown, fit.bound, choice.path, choice.continuum
     )
 
 
-def _labelled(sweeps: _Sweeps, climbed: Climbed, keep: Bools, empty: Bools) -> tuple[_Labels, Means]:
+def _labelled(source: BlocksOnDisk, fit: Fit, keep: Bools, empty: Bools) -> tuple[ChunkLabels, Means]:
     """Labels of all courses among the clusters to keep, and the sums of which all clusters' mean courses are made."""
-    found = _Labels.empty(len(sweeps))
+    found = ChunkLabels.empty(len(source))
 
     def label(block: Block) -> Means:
-        state = sweeps.source.sample(block).at(climbed.spread)
-        r, _ = climbed.rule.responsibilities(state)
-        found.fill(block.rows, kept(judged_against(state, r, climbed.clusters), keep, empty))
-        return means_of(sweeps.source, block, r)
+        state = source.sample(block).at(fit.spread)
+        r, _ = fit.weights.of(state)
+        found.fill(block.rows, kept(judged(state, r, fit.clusters), keep, empty))
+        return means_of(source, block, r)
 
-    return found, reduce(add, sweeps.every(label, "labels"))
+    return found, reduce(add, source.every(label, "labels"))
 
 
-def _mean_courses(source: Source, choice: Choice, climbed: Climbed, means: Means) -> tuple[CurveClustering, Ints]:
-    """The mean courses of the clusters as a clustering, in the order of their peaks, and that order."""
+def _mean_courses(source: BlocksOnDisk, choice: Choice, means: Means) -> CurveClustering:
+    """The mean courses of the clusters as a clustering."""
     courses, weights = means.courses(source.spool.designs, source.gp.mean)
-    order = by_peak(courses, source.gp, climbed.spread, weights)
-    weights = weights[:, np.append(order, len(order))]
-    shown = CurveClustering(
+    return CurveClustering(
         labels=weights.argmax(axis=1),
         names=courses.names,
-        k=len(order),
+        k=weights.shape[1] - 1,
         method="mean courses",
-        courses=courses,
-        gp=source.gp,
-        spread=climbed.spread,
+        here=source.gp.at(courses),
+        spread=choice.fit.spread,
         responsibilities=weights,
         path=choice.path,
         continuum=choice.continuum,
     )
-    return shown, order
 
 
 def _write(path: Path, found: ChunkedClustering, names: Iterable[str]) -> None:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from timelike.base.arrays import Floats, Ints
-from timelike.gp.information import noise_variances
 
 if TYPE_CHECKING:
     from timelike.courses import TimeCourses
@@ -44,7 +43,7 @@ def outlying(courses: TimeCourses, gp: GP, labels: Ints, expected: Expected, thr
     The furthest value of a course is looked at first; if it is out, the others are judged without it. At most a
     third of a course can be out: beyond that it is the course that is different, not a value.
     """
-    noise = noise_variances(courses, gp)
+    noise = gp.at(courses).noise_variances
     found: list[tuple[int, float, float]] = []
     order = np.lexsort((labels, courses.design_of))
     key = np.column_stack([courses.design_of, labels])[order]

@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import reduce
 from itertools import pairwise
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from timelike.base import checks
 from timelike.base.arrays import Bools, Floats, Ints
-from timelike.clusters.curves.bound import Sample, along, informative
+from timelike.base.threads import progress
+from timelike.base.tiles import spans
+from timelike.clusters.curves.bound import AnySpread, Clusters, Fit, Weights, along, informative, log_division
 from timelike.courses import TimeCourses
 from timelike.courses.designs import Designs, frozen, offsets
 from timelike.exceptions import InputError
 from timelike.gp import GP
-from timelike.gp.information import information_of_sets, noise_variances
 
-BLOCK = 16_384
-"""Courses that are worked on at once; with their responsibilities they fit into the cache."""
+Found = TypeVar("Found")
+
 MAX_DESIGNS = 4096
 """So many different sets of times: the clusters' mean courses are kept for each of them."""
 
@@ -57,9 +61,9 @@ class Spool:
         """Courses of each design, (G,)."""
         return np.bincount(self.design_of, minlength=len(self.designs))
 
-    def blocks(self) -> list[Block]:
+    def blocks(self, size: int) -> list[Block]:
         """Runs of courses, and where their values are."""
-        rows = [slice(i, min(i + BLOCK, len(self))) for i in range(0, len(self), BLOCK)]
+        rows = spans(slice(0, len(self)), size)
         ends = offsets(np.array([self.designs.sizes[self.design_of[run]].sum() for run in rows]))
         return [Block(run, int(a), int(b - a)) for run, (a, b) in zip(rows, pairwise(ends), strict=True)]
 
@@ -175,34 +179,47 @@ class _Designs:
 # -- reading, as information -----------------------------------------------------------------------------------------
 
 
-class Source:
-    """The spooled courses' information under a model, block by block."""
+class BlocksOnDisk:
+    """The spooled courses' information under a model, block by block, on several threads."""
 
-    def __init__(self, spool: Spool, gp: GP) -> None:
-        self.spool, self.gp = spool, gp
+    def __init__(self, spool: Spool, gp: GP, threads: int, size: int) -> None:
+        self.spool, self.gp, self.threads = spool, gp, threads
+        self.blocks = spool.blocks(size)
         probe = _unit_courses(spool.designs, gp.mean)
-        found = information_of_sets(probe, gp)
+        here = gp.at(probe).smooth()
+        found = here.information
         kept = informative(np.tensordot(spool.counts, found.A, axes=1))
-        data = along(probe, gp, found, kept, diagonal=len(found.A) == 1)
+        data = along(here, found, kept, diagonal=len(spool.designs) == 1)
         self.vectors, self.gains, self.diagonal = data.vectors, data.gains, data.diagonal
         self.into = data.z  # z of a course: its values, less the mean, times the rows of its design
-        variances = noise_variances(probe, gp)
+        variances = here.noise_variances
         self.precision = 1 / variances
         self.logs = np.add.reduceat(np.log(2 * np.pi * variances), spool.designs.starts[:-1])
 
     def __len__(self) -> int:
         return len(self.spool)
 
-    def sample(self, block: Block) -> Sample:
+    def at(self, spread: float) -> BlocksAtSpread:
+        """The courses when they differ from their cluster's curve by `spread` times the signal."""
+        return BlocksAtSpread(self, spread)
+
+    def every(self, work: Callable[[Block], Found], title: str) -> Iterator[Found]:
+        """The results of the work on each block, in the order of the blocks."""
+        with ThreadPoolExecutor(self.threads) as pool, progress(title, len(self.blocks), "block") as advance:
+            for result in pool.map(work, self.blocks):
+                advance(1)
+                yield result
+
+    def sample(self, block: Block) -> AnySpread:
         """The information of a block, from its file."""
         design_of = self.spool.design_of[block.rows]
         return self._sample(*self._projected(block, design_of), design_of)
 
-    def draw(self, count: int, seed: int) -> Sample:
+    def draw(self, count: int, seed: int) -> AnySpread:
         """The information of so many courses, drawn at random, all at once."""
         chosen = np.sort(np.random.default_rng(seed).permutation(len(self))[:count])
         parts = []
-        for block in self.spool.blocks():
+        for block in self.blocks:
             own = chosen[np.searchsorted(chosen, block.rows.start) : np.searchsorted(chosen, block.rows.stop)]
             if len(own):
                 z, base = self._projected(block, self.spool.design_of[block.rows])
@@ -231,9 +248,33 @@ class Source:
             base[rows] = -(residuals**2 @ self.precision[own] + self.logs[g]) / 2
         return z, base
 
-    def _sample(self, z: Floats, base: Floats, design_of: NDArray[np.int32]) -> Sample:
+    def _sample(self, z: Floats, base: Floats, design_of: NDArray[np.int32]) -> AnySpread:
         used, local = np.unique(design_of, return_inverse=True)
-        return Sample(self.vectors[used], self.gains[used], z, base, local.ravel().astype(np.intp), self.diagonal)
+        return AnySpread(self.vectors[used], self.gains[used], z, base, local.ravel().astype(np.intp), self.diagonal)
+
+
+@dataclass(frozen=True, eq=False)
+class BlocksAtSpread:
+    """Courses on disk for one value of the spread; what is summed over them does not depend on the threads."""
+
+    source: BlocksOnDisk
+    spread: float
+
+    def __len__(self) -> int:
+        return len(self.source)
+
+    def sweep(self, weights: Weights) -> Fit:
+        """The clusters that the courses sum to with these weights, and their bound."""
+
+        def sums(block: Block) -> tuple[Clusters, float]:
+            state = self.source.sample(block).at(self.spread)
+            r, uncertainty = weights.of(state)
+            return Clusters.of(state, r), uncertainty + float(state.c.sum() + r[:, -1] @ state.own)
+
+        parts = self.source.every(sums, "mixture")
+        clusters, rest = reduce(lambda one, two: (one[0] + two[0], one[1] + two[1]), parts)
+        value = float(clusters.evidence.sum()) + rest + log_division(clusters.n, len(self))
+        return Fit(weights, clusters, self.spread, value)
 
 
 def _unit_courses(designs: Designs, mean: float) -> TimeCourses:
@@ -279,7 +320,7 @@ class Means:
         return TimeCourses(names, designs, design.astype(np.intp), frozen(np.concatenate(values))), r
 
 
-def means_of(source: Source, block: Block, r: Floats) -> Means:
+def means_of(source: BlocksOnDisk, block: Block, r: Floats) -> Means:
     """The sums over a block with responsibilities r (M, K + 1)."""
     designs, design_of = source.spool.designs, source.spool.design_of[block.rows]
     weight = np.zeros((r.shape[1] - 1, len(designs)))

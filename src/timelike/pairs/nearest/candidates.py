@@ -17,7 +17,8 @@ import numpy as np
 from timelike.base.arrays import Floats, Ints
 from timelike.base.threads import run_tiles
 from timelike.base.tiles import Tile, all_tiles
-from timelike.gp.information import Information, basis_for, chunks, on_basis
+from timelike.gp.basis import basis
+from timelike.gp.information import Information, chunks
 from timelike.pairs.nearest.exact import WIDTH, Best, Task, offer_tile
 from timelike.pairs.nearest.points import along_tree
 
@@ -36,7 +37,8 @@ SAMPLED = 1 / 16
 
 def by_candidates(task: Task, best: Best, way: Route) -> None:
     """Offer each course the items that rank high when all are equally uncertain, with their exact similarity."""
-    found = on_basis(task.courses, task.gp, basis_for(task.courses, task.gp, RANK))
+    here = task.here
+    found = here.information_on(basis(here.gp.covariance, here.courses.designs.points, here.least_noise, RANK))
     ranking = Ranking.of(found, task)
     asked = along_tree(found.means()[: task.asked])
 

@@ -15,14 +15,13 @@ import numpy as np
 from timelike.base.arrays import Bools, Floats, Ints
 from timelike.base.threads import run_tiles
 from timelike.base.tiles import Tile, all_tiles
-from timelike.gp.information import basis_for, noise_variances, on_basis
 from timelike.pairs.nearest.points import finder, nearest_points
 from timelike.pairs.routes import GridRoute, PairForm, Route
 
 if TYPE_CHECKING:
     from timelike.courses import TimeCourses
-    from timelike.gp import GP
     from timelike.gp.basis import Basis
+    from timelike.gp.modelled import Modelled
 
 WIDTH = 4096
 """Items that a block of courses is compared with at once."""
@@ -34,9 +33,8 @@ class Task:
 
     Attributes
     ----------
-    courses : TimeCourses
-        Those asked about, followed by the items where these are other courses.
-    gp : GP
+    here : Modelled
+        The courses asked about, followed by the items where these are other courses, under the model.
     asked : int
         The first so many courses are asked about.
     first : int
@@ -45,12 +43,16 @@ class Task:
     threads : int or None
     """
 
-    courses: TimeCourses
-    gp: GP
+    here: Modelled
     asked: int
     first: int
     k: int
     threads: int | None
+
+    @property
+    def courses(self) -> TimeCourses:
+        """Those asked about, and the items."""
+        return self.here.courses
 
     @property
     def items(self) -> Ints:
@@ -103,7 +105,7 @@ def by_prediction(task: Task, best: Best, *, approximate: bool = False) -> None:
     design_of = task.courses.design_of
     for g in np.unique(design_of[: task.asked]):
         rows = np.flatnonzero(design_of[: task.asked] == g)
-        values = task.courses.values_on(g)[: len(rows)] - task.gp.mean
+        values = task.courses.values_on(g)[: len(rows)] - task.here.gp.mean
         for h in np.unique(design_of[task.first :]):
             items = np.flatnonzero(design_of[task.first :] == h) + task.first
             of_values, of_means = sight.coordinates(g, h)
@@ -134,10 +136,14 @@ class Sight:
     @classmethod
     def of(cls, task: Task) -> Sight:
         """For the designs of these courses."""
-        phi = basis_for(task.courses, task.gp)
-        way = GridRoute.of(on_basis(task.courses, task.gp, phi))
-        sd = np.sqrt(noise_variances(task.courses, task.gp))
-        return cls(phi, sd, task.courses.designs.starts, way, np.ascontiguousarray(way.means))
+        way = GridRoute.of(task.here.information)
+        return cls(
+            task.here.basis(),
+            np.sqrt(task.here.noise_variances),
+            task.courses.designs.starts,
+            way,
+            np.ascontiguousarray(way.means),
+        )
 
     def coordinates(self, g: int, h: int) -> tuple[Floats, Floats]:
         """What turns values of design g, (n_g, d), and means of design h, (r, d), into points to be compared.

@@ -166,7 +166,7 @@ def _task(courses: TimeCourses, gp: GP, k: int, others: TimeCourses | None, thre
         raise InputError("there is only one course: it has no neighbours; give others=, or more courses.")
     checks.whole(k, "k", 1, most, "other courses" if others is None else "courses in others")
     both = courses if others is None else courses.joined(others)
-    return Task(both, gp, len(courses), 0 if others is None else len(courses), int(k), threads)
+    return Task(gp.at(both), len(courses), 0 if others is None else len(courses), int(k), threads)
 
 
 def _search(task: Task, best: Best, approximate: bool | None) -> str:
@@ -174,7 +174,7 @@ def _search(task: Task, best: Best, approximate: bool | None) -> str:
     if _few_designs(task):
         by_prediction(task, best, approximate=bool(approximate))
         return "approximate" if approximate else "grid" if len(task.courses.designs) == 1 else "grids"
-    way = route(task.courses, task.gp)
+    way = task.here.once(route)
     if approximate is False or (approximate is None and task.pairs <= AFFORDABLE[way.name]):
         by_tiles(task, best, way)
         return "tiles"
@@ -186,7 +186,7 @@ def _complete(task: Task, best: Best) -> None:
     """Compare courses for which a search found fewer than k items with all items."""
     incomplete = best.forget_incomplete()
     if len(incomplete):
-        by_tiles(task, best, route(task.courses, task.gp), incomplete)
+        by_tiles(task, best, task.here.once(route), incomplete)
 
 
 def _few_designs(task: Task) -> bool:
@@ -198,6 +198,6 @@ def _recall(task: Task, best: Best) -> float:
     """Fraction of the true neighbours in `best`, on a sample of courses; equal scores are equally good."""
     sample = np.random.default_rng(0).permutation(task.asked)[:SAMPLE]
     exact = Best(task.asked, task.k)
-    by_tiles(task, exact, route(task.courses, task.gp), sample)
+    by_tiles(task, exact, task.here.once(route), sample)
     least = exact.scores[sample, -1:]
     return float((best.scores[sample] >= least - 1e-9 * np.abs(least)).mean())

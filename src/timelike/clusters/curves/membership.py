@@ -1,0 +1,112 @@
+"""From responsibilities to members: how sure a course is of its cluster, and which clusters stay."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from timelike.base.arrays import Bools, Floats, Ints
+from timelike.clusters.curves.ascent import cheapest_merge, climbed, responsibilities
+from timelike.clusters.curves.bound import (
+    ALPHA,
+    NONE,
+    AnySpread,
+    AtSpread,
+    Clusters,
+    Fit,
+    Given,
+    left_out,
+    scores,
+    soften,
+)
+
+
+class Step(NamedTuple):
+    """One number of clusters that was tried.
+
+    ``bound``: what speaks for it, in natural logarithms. ``per_course``: what it costs against the best number, for
+    each course. ``merge``: evidence lost by its cheapest merge. ``sizes``: expected courses in each cluster.
+    """
+
+    k: int
+    bound: float
+    per_course: float
+    merge: float
+    spread: float
+    sizes: tuple[float, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """The fit to show, all numbers of clusters that were tried, and whether the courses look like a continuum."""
+
+    fit: Fit
+    path: tuple[Step, ...] = ()
+    continuum: bool = False
+    cost: float = 0.0
+    """Against the number of clusters with the largest bound, for each course."""
+
+
+def steps(fits: list[Fit], count: int) -> tuple[Step, ...]:
+    """What is worth knowing about each of the fits to so many courses, by number of clusters."""
+    best = max(fit.bound for fit in fits)
+    found = []
+    for fit in sorted(fits, key=lambda fit: fit.k):
+        cost = cheapest_merge(fit.clusters)[2] if fit.k > 1 else np.nan
+        sizes = tuple(float(n) for n in fit.clusters.n.round(2))
+        found.append(Step(fit.k, fit.bound, (best - fit.bound) / count, cost, fit.spread, sizes))
+    return tuple(found)
+
+
+def supported(data: AnySpread, fit: Fit, spread: float | None) -> Fit:
+    """The fit without clusters that no course is nearest to: doubles of others, which share their courses."""
+    while True:
+        r = responsibilities(data, fit).r
+        empty = counts(likeliest(judged(data.at(fit.spread), r, fit.clusters)), fit.k) == 0
+        if not empty.any() or empty.all():
+            return fit
+        fit = climbed(data, Given.at(kept(r, ~empty, empty)), spread)
+
+
+def judged(state: AtSpread, r: Floats, clusters: Clusters) -> Floats:
+    """Probabilities (N, K + 1) in which a course's own cluster is judged by the other courses in it."""
+    rho = scores(state, clusters)
+    nearest, everyone = rho[:, :-1].argmax(axis=1), np.arange(len(state))
+    weight, k = r[everyone, nearest], len(clusters.n)
+    share = (ALPHA + clusters.n[nearest] - weight) / (ALPHA * k + clusters.n.sum() - weight)
+    rho[everyone, nearest] = left_out(state, r, clusters, nearest) + np.log(share * (1 - NONE))
+    return soften(rho)[0]
+
+
+def likeliest(probabilities: Floats) -> Ints:
+    """The likeliest cluster, or -1 where "none" (the last column) is likelier than all clusters together."""
+    return np.where(probabilities[:, -1] > 0.5, -1, probabilities[:, :-1].argmax(axis=1))
+
+
+def counts(labels: NDArray[Any], k: int) -> Ints:
+    """How many courses each of k clusters has, those in "none" (-1) left out, (k,)."""
+    return np.bincount(labels[labels >= 0], minlength=k)
+
+
+def staying(sizes: Ints, n: Floats, *, keep_single: bool) -> Bools:
+    """Which clusters stay: those with a course, or with several without `keep_single`; the largest if none would."""
+    keep = sizes > (0 if keep_single else 1)
+    keep[n.argmax()] |= not keep.any()
+    return keep
+
+
+def kept(r: Floats, keep: Bools, empty: Bools) -> Floats:
+    """The columns of the clusters to keep.
+
+    What an empty cluster had goes to those that are left, in proportion: it was the double of one of them. What the
+    others had goes to "none".
+    """
+    result = np.empty((len(r), int(keep.sum()) + 1))
+    result[:, :-1] = r[:, :-1][:, keep]
+    here, doubled = result[:, :-1].sum(axis=1), r[:, :-1][:, empty & ~keep].sum(axis=1)
+    result[:, :-1] *= np.where(here > 0, 1 + doubled / np.where(here > 0, here, 1), 1)[:, None]
+    result[:, -1] = r[:, -1] + r[:, :-1][:, ~keep & ~empty].sum(axis=1) + np.where(here > 0, 0, doubled)
+    return result
