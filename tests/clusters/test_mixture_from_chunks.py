@@ -2,6 +2,7 @@
 
 import gzip
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -448,3 +449,24 @@ def test_a_time_with_a_thousands_separator_is_not_one(tmp_path):
     (tmp_path / "c.csv").write_text('gene,"100","500","1,000"\na,1,2,3\n')
     with pytest.raises(tl.InputError, match="'1,000' can be read with a decimal comma or with a thousands separator"):
         CourseFile(tmp_path / "c.csv")
+
+
+def test_a_gap_pattern_whose_courses_are_all_in_none():
+    """Sums over designs that no mean course has must not take the row of a neighbour."""
+    gp, rng = tl.GP.se(0.3, 1.0, 0.1), np.random.default_rng(5)
+    values = np.repeat([np.sin(6 * TIMES), np.cos(6 * TIMES)], 40, axis=0) + 0.1 * rng.standard_normal((80, 8))
+    values[::8, 6] = np.nan  # in both clusters
+    wild = 3 * np.array([[1, -2, np.nan, 2, 0, -2, 1, 2.0]])  # a pattern of gaps that no other course has
+    courses = tl.TimeCourses.from_arrays(TIMES, np.concatenate([wild, values]))
+    settings = {"k": 2, "spread": 0.05, "robust": False}
+    found, whole = mixture_from_chunks([courses], gp, **settings), mixture(courses, gp, **settings)
+    assert (found.labels == -1).nonzero()[0].tolist() == [0]
+    for k in range(2):
+        np.testing.assert_allclose(found.curve(k, TIMES), whole.curve(k, TIMES), atol=1e-5)
+
+
+def test_sums_over_designs_that_no_course_has():
+    courses = tl.TimeCourses.from_arrays([[0, 1], [0, 0.5], [0, 0.3]], [[1, 2], [1, 2], [2, 3]])
+    state = sample(GP.at(courses)).at(0.1)
+    only = replace(state, design_of=np.array([2, 0, 2]))
+    np.testing.assert_allclose(only.per_design(np.eye(3)), [[0, 1, 0], [0, 0, 0], [1, 0, 1]])

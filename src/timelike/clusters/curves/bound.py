@@ -79,13 +79,12 @@ class AtSpread:
         """Sums of the rows of r over the courses of each design, (G, K)."""
         if len(self.A) == 1:
             return r.sum(axis=0)[None]
-        if len(self.A) == len(self):
-            result = np.empty_like(r)
-            result[self.design_of] = r
-            return result
         order, used, starts = self._sorted
         result = np.zeros((len(self.A), r.shape[1]))
-        result[used] = np.add.reduceat(r[order], starts, axis=0)
+        if len(used) == len(self):  # every course has its own
+            result[self.design_of] = r
+        else:
+            result[used] = np.add.reduceat(r[order], starts, axis=0)
         return result
 
     @cached_property
