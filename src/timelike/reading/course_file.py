@@ -21,7 +21,7 @@ from timelike.base.arrays import Floats, Ints
 from timelike.courses import TimeCourses
 from timelike.exceptions import InputError
 from timelike.reading.cells import LARGEST, Cells, missing_words, numbers
-from timelike.reading.files import naming
+from timelike.reading.files import errors_about
 from timelike.reading.tables import as_text
 from timelike.reading.time_headers import refuse_thousands, time_columns
 
@@ -97,10 +97,8 @@ class CourseFile:
         return self._courses(np.concatenate(values), names)
 
     def _courses(self, values: Floats, names: list[str]) -> TimeCourses:
-        try:
+        with errors_about(self.path):
             return TimeCourses.from_arrays(self.times, values, names)
-        except InputError as problem:
-            raise InputError(f"{self.path}: {problem}") from None
 
     # -- formats -------------------------------------------------------------------------------------------
 
@@ -182,7 +180,7 @@ class CourseFile:
                 return found
         columns = [[as_text(cell) for cell in table[k].tolist()] for k in table]
         cells = Cells(columns, [self._header[k] for k in table], lambda row: f"course {names[row]!r}")
-        with naming(self.path):
+        with errors_about(self.path):
             return numbers(cells, decimal=".")
 
 

@@ -52,7 +52,7 @@ def read_table(path: Path, *, sheet: str | int | None = None, decimal: str | Non
         The decimal mark, "." or ","; None: as the cells show.
     """
     require_file(path)
-    with naming(path):
+    with errors_about(path):
         return open_table(path, sheet=sheet, decimal=decimal)
 
 
@@ -65,7 +65,7 @@ def require_file(path: Path) -> None:
 
 
 @contextmanager
-def naming(source: object) -> Iterator[None]:
+def errors_about(source: object) -> Iterator[None]:
     """Errors inside the block begin with the name of the source."""
     try:
         yield

@@ -9,7 +9,7 @@ import numpy as np
 from timelike.base.checks import counted
 from timelike.exceptions import InputError
 from timelike.reading.dates import look_like_dates
-from timelike.reading.files import naming
+from timelike.reading.files import errors_about
 from timelike.reading.options import (
     CONDITION_WORDS,
     Settings,
@@ -51,7 +51,7 @@ def sample_times(sheet: Table, rows: Sequence[int], settings: Settings, used: se
     cells, where = sheet.texts([column])[0], f"column {sheet.header[column]!r} of the sample sheet"
     if look_like_dates([cells[row] for row in rows]):
         raise InputError(f"{where} has dates. Give numbers, for instance days since the first sample.")
-    with naming(where):
+    with errors_about(where):
         refuse_thousands([cells[row] for row in rows], settings.decimal)
     found = times_of([cells[row] for row in rows])
     for row, (number, _) in zip(rows, found, strict=True):

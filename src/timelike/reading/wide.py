@@ -15,7 +15,7 @@ from timelike.courses import TimeCourses
 from timelike.exceptions import InputError
 from timelike.reading import dates, time_headers
 from timelike.reading.cells import NUMBER, all_numbers, is_missing
-from timelike.reading.files import naming, open_table, require_file
+from timelike.reading.files import errors_about, open_table, require_file
 from timelike.reading.options import (
     COURSE_WORDS,
     Settings,
@@ -105,11 +105,11 @@ def find_columns(header: Sequence[str], settings: Settings, is_numeric: Callable
 
 def _from_sheet(header: Sequence[str], settings: Settings) -> TimeColumns:
     if hasattr(settings.samples, "columns"):
-        with naming("the sample sheet"):
+        with errors_about("the sample sheet"):
             return sheet_columns(header, frame_table(settings.samples), settings)
     path = Path(settings.samples)
     require_file(path)
-    with naming(path):
+    with errors_about(path):
         sheet = open_table(path)
     return sheet_columns(header, sheet, settings)
 
