@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 from timelike.base import checks
 from timelike.base.checks import counted
 from timelike.exceptions import InputError
-from timelike.reading.tables import Table, frame_table, sheet_table, text_table
+from timelike.reading.tables import Table, frame_table, sheet_table
+from timelike.reading.text_tables import text_table
 
 if TYPE_CHECKING:
     import pandas as pd

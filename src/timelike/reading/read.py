@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from timelike.courses import TimeCourses
 from timelike.exceptions import DataWarning, InputError, warn
 from timelike.reading.anndata_objects import open_annotated, read_annotated
-from timelike.reading.files import holds_hdf5, errors_about, open_table, require_file
+from timelike.reading.files import errors_about, holds_hdf5, open_table, require_file
 from timelike.reading.options import Settings, Understood
 from timelike.reading.tables import Table, frame_table
 from timelike.reading.tidy import read_tidy, tidy_columns
