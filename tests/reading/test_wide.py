@@ -4,6 +4,7 @@ import pandas as pd
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+import timelike as tl
 from timelike.reading.tables import Columns, Table
 from timelike.reading.wide import is_tall, numbered
 
@@ -29,6 +30,12 @@ def test_numbered_names_are_distinct_and_as_many_as_before(names):
 def test_the_first_of_a_name_keeps_it(names):
     found = numbered(names)
     assert all(found[names.index(name)] == name for name in names if name)
+
+
+def test_numbered_names_are_distinct_even_where_a_number_is_taken(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("gene,0,1\na,1,2\na,3,4\na-2,5,6\n,7,8\n")
+    assert tl.read(path, duplicates="number").names == ("a", "a-3", "a-2", "unnamed-1")
 
 
 def test_a_table_of_many_columns_looks_at_its_first_rows_once():

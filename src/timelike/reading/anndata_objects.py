@@ -11,10 +11,12 @@ from timelike.base import checks
 from timelike.base.arrays import Floats, Ints
 from timelike.base.checks import counted
 from timelike.exceptions import InputError
-from timelike.reading.options import Settings, Understood, column_called
+from timelike.reading.column_names import column_called
+from timelike.reading.options import Settings, without_meaning
 from timelike.reading.sample_sheets import sample_times
 from timelike.reading.tables import Table, frame_table
 from timelike.reading.time_headers import TimeColumns
+from timelike.reading.understood import Understood
 from timelike.reading.wide import Matrix, assemble
 
 MOST_REPLICATES = 50
@@ -33,10 +35,7 @@ def open_annotated(path: Path) -> Any:
 
 def read_annotated(data: Any, settings: Settings) -> Understood:
     """Courses from an AnnData object: a course for each gene, its times from a column of obs."""
-    settings.refuse(
-        "course", "value", "error", "samples", "header", "times", because="an AnnData object has its own names"
-    )
-    settings.refuse("orient", "dates", "decimal", "sheet", because="an AnnData object is no table")
+    settings.refuse(*without_meaning("AnnData"), because="an AnnData object has its own names and is no table")
     obs = frame_table(data.obs.set_axis(data.obs_names.rename("obs_names")))
     rows = range(data.n_obs)
     columns = sample_times(obs, rows, settings, {0})

@@ -8,17 +8,17 @@ import numpy as np
 
 from timelike.base.checks import counted
 from timelike.exceptions import InputError
-from timelike.reading.dates import look_like_dates
-from timelike.reading.files import errors_about
-from timelike.reading.options import (
+from timelike.reading.column_names import (
     CONDITION_WORDS,
-    Settings,
     column_called,
     condition_column,
     is_called,
     is_time,
     only_column,
 )
+from timelike.reading.dates import look_like_dates
+from timelike.reading.files import errors_about
+from timelike.reading.options import Settings
 from timelike.reading.tables import Table
 from timelike.reading.time_headers import TimeColumns, refuse_thousands, some, times_of, unit_in
 

@@ -9,25 +9,23 @@ from dataclasses import dataclass
 import numpy as np
 
 from timelike.base.arrays import Floats, Ints
-from timelike.base.checks import counted
 from timelike.courses import TimeCourses
 from timelike.exceptions import InputError
 from timelike.reading import dates
-from timelike.reading.options import (
+from timelike.reading.column_names import (
     CONDITION_WORDS,
     COURSE_WORDS,
     VALUE_WORDS,
-    Settings,
-    Understood,
-    begins_like_a_remark,
     column_called,
     condition_column,
     is_called,
     is_time,
     only_column,
 )
+from timelike.reading.options import Settings, without_meaning
 from timelike.reading.tables import Table, Taken
 from timelike.reading.time_headers import some, unit_in
+from timelike.reading.understood import Understood, begins_like_a_remark, without_values
 
 
 @dataclass(frozen=True)
@@ -79,7 +77,7 @@ def _candidates(header: Sequence[str], given: str | None, role: str, usual: list
 
 def read_tidy(table: Table, columns: TidyColumns, settings: Settings) -> Understood:
     """Courses from a tidy table."""
-    settings.refuse("times", because=f"the column {table.header[columns.time]!r} has the times")
+    settings.refuse(*without_meaning("tidy"), because=f"the column {table.header[columns.time]!r} has the times")
     times, taken = _times(table, columns)
     names, owner, said = _owners(table, columns, taken.texts[0], settings)
     if times is not None:
@@ -169,6 +167,4 @@ def _courses(names: list[str], owner: Ints, times: Floats, numbers: Floats) -> t
     if numbers.shape[1] > 1:
         frame["error"] = numbers[:, 1]
     courses = TimeCourses.from_long(frame, error="error" if numbers.shape[1] > 1 else None)
-    listed = ", ".join(empty[:5]) + (", ..." if len(empty) > 5 else "")
-    left_out = [f"left out {counted(len(empty), 'course')} without any value: {listed}"] if empty else []
-    return courses, [*begins_like_a_remark(names), *left_out]
+    return courses, [*begins_like_a_remark(names), *without_values(empty)]

@@ -463,7 +463,7 @@ def with_times(found: TimeColumns, times: Sequence[float]) -> TimeColumns:
     >>> with_times(time_columns(["T1R1", "T1R2", "T2R1", "T2R2"]), [0, 5]).times
     array([0., 0., 5., 5.])
     """
-    real = np.asarray(times, dtype=float)
+    real = np.ravel(np.asarray(times, dtype=float))
     distinct, which = np.unique(found.times, return_inverse=True)
     if (
         len(real) == len(distinct) == len(found.times)

@@ -15,19 +15,13 @@ from timelike.courses import TimeCourses
 from timelike.exceptions import InputError
 from timelike.reading import dates, time_headers
 from timelike.reading.cells import NUMBER, all_numbers, is_missing
+from timelike.reading.column_names import COURSE_WORDS, column_called, is_called, is_time
 from timelike.reading.files import errors_about, open_table, require_file
-from timelike.reading.options import (
-    COURSE_WORDS,
-    Settings,
-    Understood,
-    begins_like_a_remark,
-    column_called,
-    is_called,
-    is_time,
-)
+from timelike.reading.options import Settings, without_meaning
 from timelike.reading.sample_sheets import sheet_columns
 from timelike.reading.tables import Table, frame_table
 from timelike.reading.time_headers import TimeColumns, some
+from timelike.reading.understood import Understood, begins_like_a_remark, first_few, without_values
 
 _MONTH = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
 _MANGLED = re.compile(rf"\d{{1,2}}-({_MONTH})|({_MONTH})-\d{{1,2}}|\d{{4}}-\d\d-\d\d", re.IGNORECASE)
@@ -48,7 +42,7 @@ class Matrix:
 
 def read_rows(table: Table, settings: Settings) -> Understood:
     """Courses from a table with a course a row."""
-    settings.refuse("value", "error", because="a wide table has a column for each time")
+    settings.refuse(*without_meaning("rows"), because="a wide table has a column for each time")
     _refuse_time(settings)
     columns = find_columns(table.header, settings, table.looks_numeric)
     timed = set(columns.positions)
@@ -210,7 +204,7 @@ def is_tall(table: Table) -> bool:
 
 def read_columns(table: Table, settings: Settings) -> Understood:
     """Courses from a table with a course a column: the first column tells the times."""
-    settings.refuse("course", "value", "error", because="each column is a course")
+    settings.refuse(*without_meaning("columns"), because="each column is a course")
     _refuse_time(settings)
     unused = [k for k in range(1, len(table.header)) if is_called(table.header[k], time_headers.REPLICATE_WORDS)]
     positions = [k for k in range(1, len(table.header)) if k not in unused]
@@ -250,15 +244,10 @@ def assemble(matrix: Matrix, settings: Settings) -> Understood:
     if len(empty) == len(names):
         raise InputError("no course has a value.")
     if empty:
-        notes.append(f"left out {counted(len(empty), 'course')} without any value: {_plain(empty)}")
         names, values = [name for name, kept in zip(names, measured, strict=True) if kept], values[measured]
     used = ~np.isnan(values).all(axis=0)
     courses = TimeCourses.from_arrays(matrix.columns.times[used], values[:, used], names)
-    return Understood(courses, how=f"{remarks}{said}", notes=tuple(notes))
-
-
-def _plain(names: Sequence[str]) -> str:
-    return ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
+    return Understood(courses, how=f"{remarks}{said}", notes=(*notes, *without_values(empty)))
 
 
 def _by_condition(
@@ -332,4 +321,4 @@ def _mangled(names: Sequence[str]) -> list[str]:
     found = [name for name in names if "-" in name and _MANGLED.fullmatch(name)]
     if not found:
         return []
-    return [f"{_plain(found)} look like gene names that a spreadsheet turned into dates (MARCH1, SEPT2): check them"]
+    return [f"{first_few(found)} look like gene names that a spreadsheet turned into dates (MARCH1, SEPT2): check them"]
