@@ -81,26 +81,27 @@ class Table:
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows of text cells, each with the line where it starts. Slow and careful: it can name any bad cell."""
+    """Rows of text cells, each after the line where it starts. Slow and careful: it can name any bad cell."""
 
-    rows: list[list[str]]
-    lines: list[int]
+    rows: list[tuple[int, list[str]]]
     decimal: str | None = None
     word: str = "line"
 
     def take(self, header: tuple[str, ...], numeric: Sequence[int], text: Sequence[int]) -> Taken:
         """The wanted columns; the first cell that should be a number and is none is an error."""
-        columns = [[row[k].strip() for row in self.rows] for k in numeric]
-        found = cells.numbers(Cells(columns, [header[k] for k in numeric], self.place), self.decimal)
-        return Taken(found, [[row[k].strip() for row in self.rows] for k in text])
+        columns = Cells([self._column(k) for k in numeric], [header[k] for k in numeric], self.place)
+        return Taken(cells.numbers(columns, self.decimal), [self._column(k) for k in text])
 
     def peek(self) -> list[list[str]]:
         """The first rows."""
-        return [[cell.strip() for cell in row] for row in self.rows[:PEEK]]
+        return [[cell.strip() for cell in row] for _, row in self.rows[:PEEK]]
 
     def place(self, row: int) -> str:
         """The line where a row starts."""
-        return f"{self.word} {self.lines[row]:,}".replace(",", "")
+        return f"{self.word} {self.rows[row][0]}"
+
+    def _column(self, k: int) -> list[str]:
+        return [row[k].strip() for _, row in self.rows]
 
 
 def is_comment(row: list[str], width: int) -> bool:
@@ -114,14 +115,13 @@ def is_comment(row: list[str], width: int) -> bool:
     return not (full and any(cells.is_number(cell.strip()) for cell in row[1:]))
 
 
-def without_empty_ends(header: tuple[str, ...], rows: list[list[str]]) -> tuple[tuple[str, ...], list[list[str]]]:
+def without_empty_ends(rows: list[tuple[int, list[str]]]) -> list[tuple[int, list[str]]]:
     """Header and rows without the empty columns that delimiters at the ends of lines make."""
-    width = len(header)
-    while width and not header[width - 1]:
+    width = len(rows[0][1])
+    while width and not rows[0][1][width - 1]:
         width -= 1
-    if all(not cell.strip() for row in rows for cell in row[width:]):
-        return header[:width], [row[:width] for row in rows]
-    return header, rows
+    empty = all(not cell.strip() for _, row in rows for cell in row[width:])
+    return [(line, row[:width]) for line, row in rows] if empty else rows
 
 
 # -- pandas ------------------------------------------------------------------------------------------------
@@ -200,7 +200,7 @@ def sheet_table(records: list[list[Any]], decimal: str | None = None) -> Table:
     kept = [(number, row) for number, row in filled[start:] if not is_comment(row, len(row))]
     if len(kept) < 2:
         raise InputError(f"the sheet has {counted(len(kept), 'row')}: expected a header and at least one row.")
-    header, rows = without_empty_ends(tuple(kept[0][1]), [row for _, row in kept[1:]])
+    (start, header), *rows = without_empty_ends(kept)
     if len(header) < 2:
-        raise InputError(f"the header (row {kept[0][0]}) has one column: expected names, and times or values.")
-    return Table(header, Rows(rows, [number for number, _ in kept[1:]], decimal, "row"))
+        raise InputError(f"the header (row {start}) has one column: expected names, and times or values.")
+    return Table(tuple(header), Rows(rows, decimal, "row"))

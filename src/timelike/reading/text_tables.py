@@ -67,7 +67,6 @@ class RegularText:
     def _fast(self, numeric: Sequence[int], text: Sequence[int]) -> pd.DataFrame | None:
         import pandas as pd
 
-        missing = cells.missing_words()
         precision: dict[str, Any] = {} if reads_exactly(self.data) else {"float_precision": "round_trip"}
         try:
             return pd.read_csv(
@@ -78,7 +77,7 @@ class RegularText:
                 usecols=sorted({*numeric, *text}),
                 index_col=False,
                 dtype=dict.fromkeys(text, str) | dict.fromkeys(numeric, float),
-                na_values=dict.fromkeys(numeric, missing),
+                na_values=dict.fromkeys(numeric, cells.missing_words()),
                 keep_default_na=False,
                 skipinitialspace=True,
                 encoding="utf-8",
@@ -88,8 +87,7 @@ class RegularText:
             return None
 
     def _careful(self) -> Rows:
-        rows, lines = _rows(self.data, self.delimiter, self.first_line)
-        return Rows(rows, lines, self.decimal)
+        return Rows(list(_numbered(self.data, self.delimiter, self.first_line)), self.decimal)
 
 
 _SHAPES = bytes.maketrans(b"0123456789.E+", b"00000000000e-")
@@ -122,7 +120,8 @@ def text_table(data: bytes, decimal: str | None = None) -> Table:
     delimiter = _delimiter(data)
     first = list(islice(_numbered(data, delimiter), PEEK + 1))
     if len(first) < 2:
-        raise InputError(f"there {_is_or_are(len(first))}: expected a header and at least one row.")
+        there = f"there {'is' if len(first) == 1 else 'are'} {counted(len(first), 'line')}"
+        raise InputError(f"{there}: expected a header and at least one row.")
     width = len(first[1][1])
     header = _header(first, data, delimiter)
     if len(header) < 2:
@@ -136,30 +135,23 @@ def text_table(data: bytes, decimal: str | None = None) -> Table:
     return _careful_table(data, delimiter, header, decimal)
 
 
-def _is_or_are(count: int) -> str:
-    return f"{'is' if count == 1 else 'are'} {counted(count, 'line')}"
-
-
 def _careful_table(data: bytes, delimiter: str, header: tuple[str, ...], decimal: str | None) -> Table:
-    rows, lines = _rows(data, delimiter)
-    rows, lines = rows[1:], lines[1:]
-    if len(header) == len(rows[0]) + 1 and not header[-1]:
+    (start, _), *rows = _numbered(data, delimiter)
+    if len(header) == len(rows[0][1]) + 1 and not header[-1]:
         header = header[:-1]
-    header, rows = without_empty_ends(header, rows)
-    ends = [*[line - 1 for line in lines[1:]], data.rstrip(b"\n").count(b"\n") + 1]
-    for row, line, end in zip(rows, lines, ends, strict=True):
-        if len(row) != len(header):
-            raise InputError(_ragged(row, header, line, end))
-    return Table(header, Rows(rows, lines, decimal))
+    (_, names), *rows = without_empty_ends([(start, list(header)), *rows])
+    ends = [*[line - 1 for line, _ in rows[1:]], data.rstrip(b"\n").count(b"\n") + 1]
+    for (line, row), end in zip(rows, ends, strict=True):
+        if len(row) != len(names):
+            found = f"line {line}: {counted(len(row), 'cell')}, but the header has {len(names)} columns."
+            raise InputError(found + _why_ragged(row, len(names), end))
+    return Table(tuple(names), Rows(rows, decimal))
 
 
-def _ragged(row: list[str], header: tuple[str, ...], line: int, end: int) -> str:
-    hint = ""
-    if len(row) == 2 * len(header) - 1:
-        hint = " Decimal commas? Write decimals with a point, or separate columns by semicolons."
-    elif any("\n" in cell for cell in row):
-        hint = f" The row goes on to line {end}: is a quote not closed?"
-    return f"line {line}: {counted(len(row), 'cell')}, but the header has {len(header)} columns.{hint}"
+def _why_ragged(row: list[str], width: int, end: int) -> str:
+    if len(row) == 2 * width - 1:
+        return " Decimal commas? Write decimals with a point, or separate columns by semicolons."
+    return f" The row goes on to line {end}: is a quote not closed?" if any("\n" in cell for cell in row) else ""
 
 
 def _reader(lines: Any, delimiter: str) -> Any:
@@ -178,11 +170,6 @@ def _numbered(data: bytes, delimiter: str, first_line: int = 1) -> Iterator[tupl
             start = first_line + reader.line_num
     except csv.Error as problem:
         raise InputError(f"line {start}: {problem}. Is a quote not closed?") from None
-
-
-def _rows(data: bytes, delimiter: str, first_line: int = 1) -> tuple[list[list[str]], list[int]]:
-    found = list(_numbered(data, delimiter, first_line))
-    return [row for _, row in found], [line for line, _ in found]
 
 
 def _delimiter(data: bytes) -> str:
