@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from timelike.base.arrays import Floats, Ints
 from timelike.base.checks import counted
 from timelike.exceptions import InputError
 from timelike.reading.column_names import column_called
+from timelike.reading.files import first_line
 from timelike.reading.options import Settings, without_meaning
 from timelike.reading.sample_sheets import sample_times
 from timelike.reading.tables import Table, frame_table
@@ -29,8 +31,7 @@ def open_annotated(path: Path) -> Any:
     try:
         return anndata.read_h5ad(path)
     except Exception as problem:  # anndata and h5py raise many kinds for a file that is not theirs
-        reason = str(problem).strip().split("\n", 1)[0]
-        raise InputError(f"it is not an AnnData file that can be read: {reason}") from None
+        raise InputError(f"it is not an AnnData file that can be read: {first_line(problem)}") from None
 
 
 def read_annotated(data: Any, settings: Settings) -> Understood:
@@ -64,12 +65,11 @@ def _layer(data: Any, layer: str | None) -> Any:
 def _refuse_cells(columns: TimeColumns, header: list[str]) -> None:
     """Raise if there are so many observations at a time that they must be cells."""
     labels = columns.conditions or ("",) * len(columns.times)
-    keys = list(zip(columns.times.tolist(), labels, strict=True))
-    counts = {key: keys.count(key) for key in dict.fromkeys(keys)} if len(set(keys)) < 1000 else {}
+    counts = Counter(zip(columns.times.tolist(), labels, strict=True))
     most = max(counts.values(), default=0)
-    if most > MOST_REPLICATES:
+    if most > MOST_REPLICATES and len(counts) < 1000:
         raise InputError(
-            f"there are {len(keys):,} observations at {counted(len(counts), 'time')}, up to {most:,} at one: "
+            f"there are {len(labels):,} observations at {counted(len(counts), 'time')}, up to {most:,} at one: "
             "they seem to be cells. Give replicate= (--replicate) the column of obs that tells the samples: cells of "
             f"one sample and time are averaged (pseudobulk). The columns of obs: {', '.join(header[1:13])}."
         )

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from timelike.exceptions import InputError
-from timelike.reading.time_headers import TIME_WORDS, UNITS
+from timelike.reading.tables import Table
+from timelike.reading.time_headers import TIME_WORDS, UNITS, words_of
 
 COURSE_WORDS = frozenset(
     {"course", "gene", "genes", "geneid", "genename", "symbol", "id", "name", "series", "probe", "probeid", "protein"}
@@ -23,14 +23,19 @@ TIMES |= {"week", "weeks", "month", "months", "year", "years"}
 """Names of a column of times; a unit may follow. Not "second" or "min", which mean other things too."""
 
 
-def words_of(name: str) -> list[str]:
-    """The words of a column's name, in lower case: "Gene_ID" -> gene, id."""
-    return re.findall(r"[a-z]+", name.lower())
-
-
 def is_called(name: str, usual: frozenset[str]) -> bool:
     """Whether a column has one of the usual names, in any case: "Gene_ID", "GENE.ID", "geneId"."""
     return "".join(words_of(name)) in usual
+
+
+def is_course(name: str) -> bool:
+    """Whether a column is called like the names of courses."""
+    return is_called(name, COURSE_WORDS)
+
+
+def is_value(name: str) -> bool:
+    """Whether a column is called like values."""
+    return is_called(name, VALUE_WORDS)
 
 
 def is_time(name: str) -> bool:
@@ -57,22 +62,30 @@ def only_column(header: Sequence[str], positions: Sequence[int], what: str, opti
     raise InputError(f"{found} the {what}. Say which: {option}= (--{option}). The columns: {columns}.")
 
 
-def condition_column(header: Sequence[str], columns: dict[int, list[str]], owner: Sequence[int]) -> int:
-    """The column of conditions that tells apart all that the others do within a course; an error if none does.
+def conditions(
+    table: Table, used: Collection[int], rows: Sequence[int], owner: Sequence[int]
+) -> tuple[int, list[str]] | None:
+    """The column of conditions that tells apart all that the others do within a course, and its cells.
+
+    None if no column is called like conditions; an error if none of several tells all.
 
     Parameters
     ----------
-    header
-    columns
-        Position -> cells, of all columns that are called like conditions.
-    owner
-        The course of each row.
+    table
+    used
+        Columns that have another meaning.
+    rows, owner
+        Rows of the table, and the course of each.
     """
+    called = [k for k, c in enumerate(table.header) if k not in used and is_called(c, CONDITION_WORDS)]
+    columns = {k: [cells[i] for i in rows] for k, cells in zip(called, table.texts(called), strict=True)}
     all_told = len(set(zip(owner, *columns.values(), strict=True)))
     for k, cells in columns.items():
         if len(set(zip(owner, cells, strict=True))) == all_told:
-            return k
-    names = " and ".join(repr(header[k]) for k in columns)
+            return k, cells
+    if not called:
+        return None
+    names = " and ".join(repr(table.header[k]) for k in called)
     raise InputError(f"{names} both tell conditions. Merge them into one column, or remove one.")
 
 

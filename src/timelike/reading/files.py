@@ -166,7 +166,7 @@ def _parquet(path: Path) -> pd.DataFrame:
     try:
         return pd.read_parquet(path, engine="pyarrow")
     except (arrow.ArrowException, OSError, ValueError) as problem:
-        raise InputError(f"the Parquet file cannot be read: {_first_line(problem)}") from None
+        raise InputError(f"the Parquet file cannot be read: {first_line(problem)}") from None
 
 
 def _excel(data: bytes, sheet: str | int | None, decimal: str | None) -> Table:
@@ -178,7 +178,7 @@ def _excel(data: bytes, sheet: str | int | None, decimal: str | None) -> Table:
     except (zipfile.BadZipFile, KeyError, ValueError, OSError, zlib.error, EOFError) as problem:
         if isinstance(problem, InputError):
             raise
-        raise InputError(f"the workbook cannot be read: {_first_line(problem)}") from None
+        raise InputError(f"the workbook cannot be read: {first_line(problem)}") from None
     width = max((len(row) for row in rows), default=0)
     table = sheet_table([row + [None] * (width - len(row)) for row in rows], decimal)
     return replace(table, notes=notes)
@@ -209,5 +209,6 @@ def _sheet(book: Any, sheet: str | int | None) -> Any:
     raise InputError(f"there is no sheet {sheet!r}. Its sheets with cells: {', '.join(names[:8])}.")
 
 
-def _first_line(problem: BaseException) -> str:
+def first_line(problem: BaseException) -> str:
+    """What another library says about a file, without the lines that follow."""
     return str(problem).strip().split("\n", 1)[0]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
@@ -136,12 +136,8 @@ class Columns:
 
     def take(self, header: tuple[str, ...], numeric: Sequence[int], text: Sequence[int]) -> Taken:
         """The wanted columns."""
-        if all(_holds_numbers(self.frame.iloc[:, k]) for k in numeric):
-            found = self.frame.iloc[:, list(numeric)].to_numpy(dtype=float, na_value=np.nan)
-            if not (np.abs(found) >= cells.LARGEST).any():
-                return Taken(found, [self._column(k) for k in text])
-        columns = Cells([self._column(k) for k in numeric], [header[k] for k in numeric], self.place)
-        return Taken(cells.numbers(columns, self.decimal), [self._column(k) for k in text])
+        found = frame_numbers(self.frame.iloc[:, list(numeric)], [header[k] for k in numeric], self.place, self.decimal)
+        return Taken(found, [self._column(k) for k in text])
 
     def peek(self) -> list[list[str]]:
         """The first rows, as text."""
@@ -155,8 +151,14 @@ class Columns:
         return [as_text(cell) for cell in self.frame.iloc[:, k].tolist()]
 
 
-def _holds_numbers(column: Any) -> bool:
-    return getattr(column.dtype, "kind", "") in "iuf"
+def frame_numbers(frame: pd.DataFrame, names: list[str], place: Callable[[int], str], decimal: str | None) -> Floats:
+    """A pandas table as floats; cells that pandas did not take for numbers are read with care, or refused."""
+    if all(kind.kind in "iuf" for kind in frame.dtypes):
+        found = frame.to_numpy(dtype=float, na_value=np.nan)
+        if not (np.abs(found) >= cells.LARGEST).any():
+            return found
+    columns = [[as_text(cell) for cell in column.tolist()] for _, column in frame.items()]
+    return cells.numbers(Cells(columns, names, place), decimal)
 
 
 def as_text(cell: Any) -> str:
