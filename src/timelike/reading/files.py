@@ -200,11 +200,9 @@ def _sheet(book: Any, sheet: str | int | None) -> Any:
             f"it has {counted(len(names), 'sheet')}: {', '.join(names[:8])}. Say which: sheet={names[0]!r} (--sheet)."
         )
     wanted = 0 if sheet is None else sheet
-    if isinstance(wanted, int) and 0 <= wanted < len(names):
-        return book[names[wanted]]
     if wanted in names:
         return book[wanted]
-    if isinstance(wanted, str) and wanted.isdigit() and int(wanted) < len(names):
+    if str(wanted).isdecimal() and int(wanted) < len(names):
         return book[names[int(wanted)]]
     raise InputError(f"there is no sheet {sheet!r}. Its sheets with cells: {', '.join(names[:8])}.")
 

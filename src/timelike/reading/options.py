@@ -17,18 +17,9 @@ ALL = (*TABLES, "AnnData")
 
 @dataclass(frozen=True)
 class Option:
-    """What is known of an option.
+    """A row of the table: the layouts that take the option, its help on the command line, its choices or its kind.
 
-    Attributes
-    ----------
-    layouts
-        Which of the layouts take it.
-    help
-        What the command line says about it.
-    choices
-        What it may be; empty: anything of its kind.
-    kind
-        "text", "a file", "numbers" or "a name or a number"; also what the record of a run may hold.
+    The kind is "text", "a file", "numbers" or "a name or a number", in the record of a run too.
     """
 
     layouts: tuple[str, ...]

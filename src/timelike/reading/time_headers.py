@@ -373,24 +373,13 @@ def _in_one_unit(parts: list[Parts], time: int) -> tuple[Floats, str | None, lis
     return times * factors, found, [f"times in {', '.join(sorted(set(map(str, units))))} were converted to {found}"]
 
 
-def time_of(text: str) -> tuple[float, str | None]:
-    """The time that a cell tells, as a number or with words around it ("12h", "day 3"), and its unit.
-
-    Examples
-    --------
-    >>> time_of("12h"), time_of("day -3"), time_of("soon")
-    ((12.0, 'h'), (-3.0, 'days'), (nan, None))
-    """
-    return times_of([text])[0]
-
-
 def times_of(texts: Sequence[str]) -> list[tuple[float, str | None]]:
-    """The time that each cell tells and its unit; a dash is a sign as in headers.
+    """The time that each cell tells, as a number or with words around it, and its unit; a dash is a sign as in headers.
 
     Examples
     --------
-    >>> times_of(["day-7", "day0"])
-    [(-7.0, 'days'), (0.0, 'days')]
+    >>> times_of(["day-7", "day0", "12h", "soon"])
+    [(-7.0, 'days'), (0.0, 'days'), (12.0, 'h'), (nan, None)]
     """
     nothing = (float("nan"), None)
     parts = _signed([apart(text.strip()) for text in texts])

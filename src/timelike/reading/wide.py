@@ -179,7 +179,7 @@ def _headless(header: Sequence[str], columns: TimeColumns) -> list[str]:
 def is_tall(table: Table) -> bool:
     """Whether the table has times down its first column and a course in each other; raises if it can be both."""
     first = [row[0] for row in table.first_rows if not is_missing(row[0])]
-    timed = is_time(table.header[0]) and all(not np.isnan(time_headers.time_of(cell)[0]) for cell in first)
+    timed = is_time(table.header[0]) and all(not np.isnan(number) for number, _ in time_headers.times_of(first))
     others = range(1, len(table.header))
     if not timed or not all(table.looks_numeric(k) for k in others):
         return False
