@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from timelike import datasets
-from timelike.datasets import Remote, distinct_names, fetch, folder
+from timelike.datasets import Remote, fetch, folder
 from timelike.exceptions import InputError
 
 
@@ -59,10 +59,6 @@ def test_gene_ontology():
 def test_gene_ontology_is_not_there():
     with pytest.raises(InputError, match=r"no Gene Ontology in .*TIMELIKE_DATA"):
         datasets.gene_ontology()
-
-
-def test_names_get_numbers_only_where_they_must():
-    assert distinct_names(["a", "b", "a", "", "a", ""]) == ["a", "b", "a-2", "unnamed-1", "a-3", "unnamed-2"]
 
 
 def test_fetched_once_and_kept(cache, remote, monkeypatch):

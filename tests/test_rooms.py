@@ -13,8 +13,8 @@ ROOMS = """
 exceptions
 base
 courses ontology
-simulate datasets reading gp
-pairs
+simulate reading gp
+datasets pairs
 clusters
 plot reporting annotated estimators
 runs reproduce

@@ -12,6 +12,7 @@ from pathlib import Path
 from timelike.base.files import atomic_write
 from timelike.courses import TimeCourses
 from timelike.exceptions import InputError
+from timelike.reading.wide import numbered
 
 AUTHORS = (
     "https://raw.githubusercontent.com/barahona-research-group/BayesFactorSimilarity/"
@@ -58,7 +59,7 @@ def reprogramming() -> TimeCourses:
     from scipy.io import loadmat
 
     table = loadmat(fetch(VALUES))
-    return TimeCourses.from_arrays(table["t"].ravel(), table["data_s"], names=distinct_names(symbols()))
+    return TimeCourses.from_arrays(table["t"].ravel(), table["data_s"], names=numbered(symbols()))
 
 
 def symbols() -> list[str]:
@@ -81,22 +82,6 @@ def gene_ontology() -> tuple[Path, Path]:
             "folder that has them in its subfolder go."
         )
     return graphs[-1], annotations[-1]
-
-
-def distinct_names(names: list[str]) -> list[str]:
-    """The names, with a number after empty and repeated ones.
-
-    Examples
-    --------
-    >>> distinct_names(["Vwf", "", "C3", "Vwf", ""])
-    ['Vwf', 'unnamed-1', 'C3', 'Vwf-2', 'unnamed-2']
-    """
-    seen: dict[str, int] = {}
-    result = []
-    for name in names:
-        seen[name] = seen.get(name, 0) + 1
-        result.append(name if name and seen[name] == 1 else f"{name or 'unnamed'}-{seen[name]}")
-    return result
 
 
 def folder() -> Path:

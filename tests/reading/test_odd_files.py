@@ -7,13 +7,12 @@ import zipfile
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import timelike as tl
-from timelike.reading import cells, read_table, tables, understand
+from timelike.reading import read_table, understand
 
 FUZZ = int(os.environ.get("TIMELIKE_FUZZ", "1"))
 """How many times more random files than usual: make fuzz."""
@@ -365,15 +364,6 @@ def test_usual_headers_do_not_look_like_values(tmp_path, header):
     assert understand(write(tmp_path, f"{header}\na,2,3,4\n")).notes == ()
 
 
-def test_a_table_of_many_columns_looks_at_its_first_rows_once(monkeypatch):
-    looks = []
-    peek = tables.Columns.peek
-    monkeypatch.setattr(tables.Columns, "peek", lambda body: looks.append(body) or peek(body))
-    wide = pd.DataFrame({"time": [0, 1, 2]} | {f"g{k}": [1.0, 2, 3] for k in range(50)})
-    assert len(tl.read(wide)) == 50
-    assert len(looks) == 1
-
-
 def test_what_else_cannot_be_read():
     with pytest.raises(tl.InputError, match="the int: it cannot be read: expected a path"):
         tl.read(5)
@@ -431,40 +421,3 @@ def test_random_tables(tmp_path_factory, text):
 def test_damaged_tables(tmp_path_factory, where, cut, piece):
     damaged = TABLE[:where] + piece + TABLE[where + cut :]
     check_reads_or_refuses(tmp_path_factory.getbasetemp() / "damaged.csv", damaged.encode("utf-8"))
-
-
-CELL = st.sampled_from(
-    ["1", "-2.5", "NA", "", " 3 ", "1e-5", "123456789.123456789", "2.2250738585072014e-308", '"4"', "nan"]
-)
-ROW = st.tuples(st.sampled_from(["a", '"b"', " c", "d e"]), CELL, CELL).map(",".join)
-
-
-@settings(max_examples=100)
-@given(rows=st.lists(ROW, min_size=1, max_size=8))
-def test_the_fast_way_reads_what_the_careful_way_reads(rows):
-    """To the last bit: whether a file has a comment in it must not change its numbers."""
-    table = tables.text_table("\n".join(["gene,0,1", *rows]).encode())
-    careful = tables.text_table("\n".join(["gene,0,1", *rows, "# a remark"]).encode())
-    assert isinstance(careful.body, tables.Rows)
-    one, other = (found.numbers_and_texts([1, 2], [0]) for found in (table, careful))
-    np.testing.assert_array_equal(one.numbers, other.numbers)
-    assert one.texts == other.texts
-
-
-def test_regular_text_takes_the_fast_way():
-    assert isinstance(tables.text_table(b'gene,0,1\n"a",1,2\nb,3,4\n').body, tables.RegularText)
-    assert isinstance(tables.text_table(b'gene,0,1\n"a,b",1,2\nb,3,4\n').body, tables.Rows)
-
-
-@given(st.floats(allow_nan=False, allow_infinity=False), st.integers(1, 17))
-def test_the_fast_parser_is_used_only_where_it_rounds_exactly(number, digits):
-    text = f"{number:.{digits}g}"
-    if tables._reads_exactly(f"{text},1\n".encode()):
-        taken = tables.text_table(f"gene,0,1\na,{text},1\n".encode()).numbers_and_texts([1], [])
-        assert taken.numbers[0, 0] == float(text)
-
-
-def test_words_for_nothing_measured_are_the_same_in_both_ways():
-    rows = "".join(f"g{i},{mark},1\n" for i, mark in enumerate(sorted(cells.MISSING)))
-    found = tables.text_table(f"gene,0,1\n{rows}".encode()).numbers_and_texts([1], []).numbers
-    assert np.isnan(found).all()

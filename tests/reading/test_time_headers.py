@@ -134,18 +134,6 @@ def test_times_that_the_user_gives(tmp_path):
         tl.read(alphabetical, times=[0, 5, 10, 15])
 
 
-def test_numbered_names_are_distinct_even_where_a_number_is_taken(tmp_path):
-    path = tmp_path / "t.csv"
-    path.write_text("gene,0,1\na,1,2\na,3,4\na-2,5,6\n,7,8\n")
-    assert tl.read(path, duplicates="number").names == ("a", "a-3", "a-2", "unnamed-1")
-
-
-@pytest.mark.parametrize("option", ["orient", "dates", "duplicates", "decimal"])
-def test_choices_are_named(tmp_path, option):
-    with pytest.raises(tl.InputError, match=f"{option}='maybe' is unknown: expected '"):
-        tl.read(file(tmp_path, "0,1,2,3"), **{option: "maybe"})
-
-
 @pytest.mark.parametrize("form", ["T{}.{}", "{}.{}h", "day{}.{}"])
 def test_replicates_after_a_point_are_not_taken_for_times(form):
     cells = [form.format(t, r) for t in (0, 1, 2) for r in (1, 2)]

@@ -10,6 +10,7 @@ import click
 
 from timelike.cli.output import Verb, quiet_option, say
 from timelike.exceptions import InputError
+from timelike.reading.options import OPTIONS
 
 if TYPE_CHECKING:
     from timelike.courses import TimeCourses
@@ -36,25 +37,10 @@ class _Numbers(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # gene
 NUMBERS = _Numbers()
 KERNELS = "se, matern12, matern32, matern52, periodic, linear."
 
+KINDS = {"a file": FILE, "numbers": NUMBERS}
 READING: dict[str, dict[str, Any]] = {
-    "course": {"help": "Column with the courses' names, where it is not evident."},
-    "time": {"help": "Column with the times, where it is not evident (of a tidy table, sample sheet, or obs)."},
-    "value": {"help": "Column with the values, where it is not evident (tidy table)."},
-    "error": {"help": "Column with the standard error of each value (tidy table)."},
-    "samples": {"type": FILE, "help": "Sample sheet: a table with the time (and condition) of each column."},
-    "condition": {"help": "Use this condition only."},
-    "replicate": {"help": "AnnData of single cells: column of obs that tells samples; their cells are averaged."},
-    "header": {"help": "Form of the headers: '{time}h_{replicate}'; also {condition}, {any}."},
-    "times": {"type": NUMBERS, "help": "Real times, as 0,5,10, where headers only number them."},
-    "orient": {"type": click.Choice(["rows", "columns"]), "help": "Is a row or a column a course?"},
-    "dates": {
-        "type": click.Choice(["own", "common"]),
-        "help": "Days since the first date with a value, of each course or of all.",
-    },
-    "duplicates": {"type": click.Choice(["number"]), "help": "Number names that are empty or stand twice."},
-    "decimal": {"type": click.Choice([".", ","]), "help": "Decimal mark."},
-    "sheet": {"help": "Sheet of an Excel workbook."},
-    "layer": {"help": "Layer of an AnnData file (default: X)."},
+    name: {"type": click.Choice(row.choices) if row.choices else KINDS.get(row.kind), "help": row.help}
+    for name, row in OPTIONS.items()
 }
 """Options of :func:`timelike.read`, by name."""
 CHOOSING: dict[str, dict[str, Any]] = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,13 @@ from timelike.base import checks
 from timelike.base.arrays import Floats, Ints
 from timelike.base.checks import counted
 from timelike.exceptions import InputError
-from timelike.reading.options import Settings, Understood, column_called
+from timelike.reading.column_names import column_called
+from timelike.reading.files import first_line
+from timelike.reading.options import Settings, without_meaning
 from timelike.reading.sample_sheets import sample_times
 from timelike.reading.tables import Table, frame_table
 from timelike.reading.time_headers import TimeColumns
+from timelike.reading.understood import Understood
 from timelike.reading.wide import Matrix, assemble
 
 MOST_REPLICATES = 50
@@ -27,16 +31,12 @@ def open_annotated(path: Path) -> Any:
     try:
         return anndata.read_h5ad(path)
     except Exception as problem:  # anndata and h5py raise many kinds for a file that is not theirs
-        reason = str(problem).strip().split("\n", 1)[0]
-        raise InputError(f"it is not an AnnData file that can be read: {reason}") from None
+        raise InputError(f"it is not an AnnData file that can be read: {first_line(problem)}") from None
 
 
 def read_annotated(data: Any, settings: Settings) -> Understood:
     """Courses from an AnnData object: a course for each gene, its times from a column of obs."""
-    settings.refuse(
-        "course", "value", "error", "samples", "header", "times", because="an AnnData object has its own names"
-    )
-    settings.refuse("orient", "dates", "decimal", "sheet", because="an AnnData object is no table")
+    settings.refuse(*without_meaning("AnnData"), because="an AnnData object has its own names and is no table")
     obs = frame_table(data.obs.set_axis(data.obs_names.rename("obs_names")))
     rows = range(data.n_obs)
     columns = sample_times(obs, rows, settings, {0})
@@ -65,12 +65,11 @@ def _layer(data: Any, layer: str | None) -> Any:
 def _refuse_cells(columns: TimeColumns, header: list[str]) -> None:
     """Raise if there are so many observations at a time that they must be cells."""
     labels = columns.conditions or ("",) * len(columns.times)
-    keys = list(zip(columns.times.tolist(), labels, strict=True))
-    counts = {key: keys.count(key) for key in dict.fromkeys(keys)} if len(set(keys)) < 1000 else {}
+    counts = Counter(zip(columns.times.tolist(), labels, strict=True))
     most = max(counts.values(), default=0)
-    if most > MOST_REPLICATES:
+    if most > MOST_REPLICATES and len(counts) < 1000:
         raise InputError(
-            f"there are {len(keys):,} observations at {counted(len(counts), 'time')}, up to {most:,} at one: "
+            f"there are {len(labels):,} observations at {counted(len(counts), 'time')}, up to {most:,} at one: "
             "they seem to be cells. Give replicate= (--replicate) the column of obs that tells the samples: cells of "
             f"one sample and time are averaged (pseudobulk). The columns of obs: {', '.join(header[1:13])}."
         )

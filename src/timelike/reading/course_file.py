@@ -20,9 +20,9 @@ from timelike.base import checks
 from timelike.base.arrays import Floats, Ints
 from timelike.courses import TimeCourses
 from timelike.exceptions import InputError
-from timelike.reading.cells import LARGEST, Cells, missing_words, numbers
-from timelike.reading.files import naming
-from timelike.reading.tables import as_text
+from timelike.reading.cells import missing_words
+from timelike.reading.files import errors_about
+from timelike.reading.tables import as_text, frame_numbers
 from timelike.reading.time_headers import refuse_thousands, time_columns
 
 ROWS = 100_000
@@ -97,10 +97,8 @@ class CourseFile:
         return self._courses(np.concatenate(values), names)
 
     def _courses(self, values: Floats, names: list[str]) -> TimeCourses:
-        try:
+        with errors_about(self.path):
             return TimeCourses.from_arrays(self.times, values, names)
-        except InputError as problem:
-            raise InputError(f"{self.path}: {problem}") from None
 
     # -- formats -------------------------------------------------------------------------------------------
 
@@ -175,15 +173,8 @@ class CourseFile:
         return names
 
     def _numbers(self, table: Any, names: list[str]) -> Floats:
-        """The values, (rows, t); cells that pandas did not take for numbers are read with care, or refused."""
-        if all(getattr(kind, "kind", "") in tuple("iuf") for kind in table.dtypes):
-            found = table.to_numpy(dtype=float)
-            if not (np.abs(found) >= LARGEST).any():
-                return found
-        columns = [[as_text(cell) for cell in table[k].tolist()] for k in table]
-        cells = Cells(columns, [self._header[k] for k in table], lambda row: f"course {names[row]!r}")
-        with naming(self.path):
-            return numbers(cells, decimal=".")
+        with errors_about(self.path):
+            return frame_numbers(table, [self._header[k] for k in table], lambda row: f"course {names[row]!r}", ".")
 
 
 def _next(tables: Any) -> Any:

@@ -57,11 +57,10 @@ def since_first(days: Floats, owner: Ints, way: str | None) -> Floats:
     """
     if way == "common":
         return days - np.nanmin(days)
-    if way != "own":
-        found = "the times are dates" if way is None else f"dates={way!r} is unknown"
+    if way is None:
         raise InputError(
-            f"{found}. Give dates='own' (--dates own) for days since the first date of each course, or dates='common' "
-            "for days since the first date of all."
+            "the times are dates. Give dates='own' (--dates own) for days since the first date of each course, or "
+            "dates='common' for days since the first date of all."
         )
     first = np.full(int(owner.max()) + 1, np.inf)
     np.fmin.at(first, owner, days)

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 from timelike.base import checks
 from timelike.base.checks import counted
 from timelike.exceptions import InputError
-from timelike.reading.tables import Table, frame_table, sheet_table, text_table
+from timelike.reading.tables import Table, frame_table, sheet_table
+from timelike.reading.text_tables import text_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -52,7 +53,7 @@ def read_table(path: Path, *, sheet: str | int | None = None, decimal: str | Non
         The decimal mark, "." or ","; None: as the cells show.
     """
     require_file(path)
-    with naming(path):
+    with errors_about(path):
         return open_table(path, sheet=sheet, decimal=decimal)
 
 
@@ -65,7 +66,7 @@ def require_file(path: Path) -> None:
 
 
 @contextmanager
-def naming(source: object) -> Iterator[None]:
+def errors_about(source: object) -> Iterator[None]:
     """Errors inside the block begin with the name of the source."""
     try:
         yield
@@ -165,7 +166,7 @@ def _parquet(path: Path) -> pd.DataFrame:
     try:
         return pd.read_parquet(path, engine="pyarrow")
     except (arrow.ArrowException, OSError, ValueError) as problem:
-        raise InputError(f"the Parquet file cannot be read: {_first_line(problem)}") from None
+        raise InputError(f"the Parquet file cannot be read: {first_line(problem)}") from None
 
 
 def _excel(data: bytes, sheet: str | int | None, decimal: str | None) -> Table:
@@ -177,7 +178,7 @@ def _excel(data: bytes, sheet: str | int | None, decimal: str | None) -> Table:
     except (zipfile.BadZipFile, KeyError, ValueError, OSError, zlib.error, EOFError) as problem:
         if isinstance(problem, InputError):
             raise
-        raise InputError(f"the workbook cannot be read: {_first_line(problem)}") from None
+        raise InputError(f"the workbook cannot be read: {first_line(problem)}") from None
     width = max((len(row) for row in rows), default=0)
     table = sheet_table([row + [None] * (width - len(row)) for row in rows], decimal)
     return replace(table, notes=notes)
@@ -199,14 +200,13 @@ def _sheet(book: Any, sheet: str | int | None) -> Any:
             f"it has {counted(len(names), 'sheet')}: {', '.join(names[:8])}. Say which: sheet={names[0]!r} (--sheet)."
         )
     wanted = 0 if sheet is None else sheet
-    if isinstance(wanted, int) and 0 <= wanted < len(names):
-        return book[names[wanted]]
     if wanted in names:
         return book[wanted]
-    if isinstance(wanted, str) and wanted.isdigit() and int(wanted) < len(names):
+    if str(wanted).isdecimal() and int(wanted) < len(names):
         return book[names[int(wanted)]]
     raise InputError(f"there is no sheet {sheet!r}. Its sheets with cells: {', '.join(names[:8])}.")
 
 
-def _first_line(problem: BaseException) -> str:
+def first_line(problem: BaseException) -> str:
+    """What another library says about a file, without the lines that follow."""
     return str(problem).strip().split("\n", 1)[0]

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 from timelike.courses import TimeCourses
 from timelike.exceptions import DataWarning, InputError, warn
 from timelike.reading.anndata_objects import open_annotated, read_annotated
-from timelike.reading.files import holds_hdf5, naming, open_table, require_file
-from timelike.reading.options import Settings, Understood
+from timelike.reading.files import errors_about, holds_hdf5, open_table, require_file
+from timelike.reading.options import TABLES, Settings, without_meaning
 from timelike.reading.tables import Table, frame_table
 from timelike.reading.tidy import read_tidy, tidy_columns
+from timelike.reading.understood import Understood
 from timelike.reading.wide import is_tall, read_columns, read_rows
 
 if TYPE_CHECKING:
@@ -121,13 +122,13 @@ def understand(source: Any, **options: Any) -> Understood:
     settings = Settings(**options)
     if isinstance(source, (str, PathLike)):
         require_file(Path(source))
-    with naming(_name(source)):
+    with errors_about(_name(source)):
         if isinstance(source, (str, PathLike)):
             return _from_file(Path(source), settings)
         if hasattr(source, "obs") and hasattr(source, "var_names"):
             return read_annotated(source, settings)
         if hasattr(source, "columns") and hasattr(source, "iloc"):
-            settings.refuse("layer", "replicate", "sheet", because="this is a pandas table")
+            settings.refuse(*without_meaning(*TABLES), "sheet", because="this is a pandas table")
             return _from_table(frame_table(source, settings.decimal), settings)
         raise InputError("it cannot be read: expected a path, a pandas DataFrame or an AnnData object.")
 
@@ -139,7 +140,7 @@ def _name(source: Any) -> str:
 def _from_file(path: Path, settings: Settings) -> Understood:
     if holds_hdf5(path):
         return read_annotated(open_annotated(path), settings)
-    settings.refuse("layer", "replicate", because="this is no AnnData file")
+    settings.refuse(*without_meaning(*TABLES), because="this is no AnnData file")
     table = open_table(path, sheet=settings.sheet, decimal=settings.decimal)
     found = _from_table(table, settings)
     return replace(found, notes=(*table.notes, *found.notes))

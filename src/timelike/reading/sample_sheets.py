@@ -8,17 +8,10 @@ import numpy as np
 
 from timelike.base.checks import counted
 from timelike.exceptions import InputError
+from timelike.reading.column_names import column_called, conditions, is_time, only_column
 from timelike.reading.dates import look_like_dates
-from timelike.reading.files import naming
-from timelike.reading.options import (
-    CONDITION_WORDS,
-    Settings,
-    column_called,
-    condition_column,
-    is_called,
-    is_time,
-    only_column,
-)
+from timelike.reading.files import errors_about
+from timelike.reading.options import Settings
 from timelike.reading.tables import Table
 from timelike.reading.time_headers import TimeColumns, refuse_thousands, some, times_of, unit_in
 
@@ -51,7 +44,7 @@ def sample_times(sheet: Table, rows: Sequence[int], settings: Settings, used: se
     cells, where = sheet.texts([column])[0], f"column {sheet.header[column]!r} of the sample sheet"
     if look_like_dates([cells[row] for row in rows]):
         raise InputError(f"{where} has dates. Give numbers, for instance days since the first sample.")
-    with naming(where):
+    with errors_about(where):
         refuse_thousands([cells[row] for row in rows], settings.decimal)
     found = times_of([cells[row] for row in rows])
     for row, (number, _) in zip(rows, found, strict=True):
@@ -60,20 +53,13 @@ def sample_times(sheet: Table, rows: Sequence[int], settings: Settings, used: se
     units = {unit for _, unit in found}
     if len(units) > 1:
         raise InputError(f"{where} has times in different units: {some(sorted(map(str, units)))}. Use one.")
+    told = conditions(sheet, used, rows, [0] * len(rows))
     return TimeColumns(
         tuple(range(len(rows))),
         np.array([number for number, _ in found]),
-        _conditions(sheet, rows, used),
+        tuple(told[1]) if told is not None else (),
         units.pop() or unit_in(sheet.header[column]),
     )
-
-
-def _conditions(sheet: Table, rows: Sequence[int], used: set[int]) -> tuple[str, ...]:
-    called = [k for k, name in enumerate(sheet.header) if is_called(name, CONDITION_WORDS) and k not in used]
-    if not called:
-        return ()
-    known = {k: [cells[row] for row in rows] for k, cells in zip(called, sheet.texts(called), strict=True)}
-    return tuple(known[condition_column(sheet.header, known, [0] * len(rows))])
 
 
 def _time_column(sheet: Table, time: str | None, used: set[int]) -> int:

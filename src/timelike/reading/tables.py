@@ -1,18 +1,13 @@
-"""Tables: header and cells of a text, an Excel sheet or a pandas table, each cell with its place."""
+"""Tables: header and rows of a text, an Excel sheet or a pandas table, each row with its place."""
 
 from __future__ import annotations
 
-import csv
-import io
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from timelike.base.arrays import Floats
 from timelike.base.checks import counted
@@ -23,9 +18,8 @@ from timelike.reading.cells import Cells
 if TYPE_CHECKING:
     import pandas as pd
 
-DELIMITERS = "\t;, "
-"""Tried in this order; a later one must give more columns."""
 PEEK = 20
+"""Rows by which a table is judged."""
 
 
 @dataclass(frozen=True)
@@ -87,193 +81,30 @@ class Table:
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows of text cells, each with the line where it starts. Slow and careful: it can name any bad cell."""
+    """Rows of text cells, each after the line where it starts. Slow and careful: it can name any bad cell."""
 
-    rows: list[list[str]]
-    lines: list[int]
+    rows: list[tuple[int, list[str]]]
     decimal: str | None = None
     word: str = "line"
 
     def take(self, header: tuple[str, ...], numeric: Sequence[int], text: Sequence[int]) -> Taken:
         """The wanted columns; the first cell that should be a number and is none is an error."""
-        columns = [[row[k].strip() for row in self.rows] for k in numeric]
-        found = cells.numbers(Cells(columns, [header[k] for k in numeric], self.place), self.decimal)
-        return Taken(found, [[row[k].strip() for row in self.rows] for k in text])
+        columns = Cells([self._column(k) for k in numeric], [header[k] for k in numeric], self.place)
+        return Taken(cells.numbers(columns, self.decimal), [self._column(k) for k in text])
 
     def peek(self) -> list[list[str]]:
         """The first rows."""
-        return [[cell.strip() for cell in row] for row in self.rows[:PEEK]]
+        return [[cell.strip() for cell in row] for _, row in self.rows[:PEEK]]
 
     def place(self, row: int) -> str:
         """The line where a row starts."""
-        return f"{self.word} {self.lines[row]:,}".replace(",", "")
+        return f"{self.word} {self.rows[row][0]}"
+
+    def _column(self, k: int) -> list[str]:
+        return [row[k].strip() for _, row in self.rows]
 
 
-@dataclass(frozen=True)
-class RegularText:
-    """Text in which every line is a row with the same number of cells, none of them with a line break.
-
-    pandas reads it fast. Where pandas finds a cell that is no number, the careful way says which.
-    """
-
-    data: bytes
-    delimiter: str
-    width: int
-    first_line: int
-    decimal: str | None = None
-
-    def take(self, header: tuple[str, ...], numeric: Sequence[int], text: Sequence[int]) -> Taken:
-        """The wanted columns."""
-        frame = None if self.decimal == "," else self._fast(numeric, text)
-        if frame is None:
-            return self._careful().take(header, numeric, text)
-        found = frame[list(numeric)].to_numpy(dtype=float)
-        if (np.abs(found) >= cells.LARGEST).any() or self._has_truths(found):
-            return self._careful().take(header, numeric, text)
-        return Taken(found, [[cell.strip() for cell in frame[k].tolist()] for k in text])
-
-    def peek(self) -> list[list[str]]:
-        """The first rows."""
-        reader = _reader(io.TextIOWrapper(io.BytesIO(self.data), "utf-8", newline=""), self.delimiter)
-        return [[cell.strip() for cell in row] for row in islice(reader, PEEK)]
-
-    def place(self, row: int) -> str:
-        """The line of a row."""
-        return f"line {self.first_line + row}"
-
-    def _has_truths(self, found: Floats) -> bool:
-        """Whether a column may hold TRUE and FALSE, which pandas makes 1 and 0."""
-        if not any(word in self.data for word in (b"rue", b"RUE", b"alse", b"ALSE")):
-            return False
-        return any(bool(((x == 0) | (x == 1) | np.isnan(x)).all()) for x in found.T)
-
-    def _fast(self, numeric: Sequence[int], text: Sequence[int]) -> pd.DataFrame | None:
-        import pandas as pd
-
-        missing = cells.missing_words()
-        precision: dict[str, Any] = {} if _reads_exactly(self.data) else {"float_precision": "round_trip"}
-        try:
-            return pd.read_csv(
-                io.BytesIO(self.data),
-                sep=self.delimiter,
-                header=None,
-                names=list(range(self.width)),
-                usecols=sorted({*numeric, *text}),
-                index_col=False,
-                dtype=dict.fromkeys(text, str) | dict.fromkeys(numeric, float),
-                na_values=dict.fromkeys(numeric, missing),
-                keep_default_na=False,
-                skipinitialspace=True,
-                encoding="utf-8",
-                **precision,
-            )
-        except ValueError:  # also pandas' ParserError
-            return None
-
-    def _careful(self) -> Rows:
-        rows, lines = _rows(self.data, self.delimiter, self.first_line)
-        return Rows(rows, lines, self.decimal)
-
-
-_SHAPES = bytes.maketrans(b"0123456789.E+", b"00000000000e-")
-MOST_EXPONENTS = 10_000
-
-
-def _reads_exactly(data: bytes) -> bool:
-    """Whether pandas' fast parser rounds all these numbers as Python does.
-
-    It scales the digits by one power of ten, which is exact for at most 15 digits and powers up to 22.
-    """
-    shapes = data.translate(_SHAPES)
-    if b"0" * 17 in shapes or shapes.count(b"0e") > MOST_EXPONENTS:
-        return False
-    exponents = (data[match.start(1) : match.end(1)] for match in re.finditer(rb"0e-?(0+)", shapes))
-    return all(exponent.isdigit() and int(exponent) <= 7 for exponent in exponents)
-
-
-def text_table(data: bytes, decimal: str | None = None) -> Table:
-    r"""The table in a text: comments (#) and empty lines are left out; the header is the first line that remains.
-
-    Examples
-    --------
-    >>> table = text_table(b"# by hand\ngene;0h;2h\na;1,5;2\n")
-    >>> table.header
-    ('gene', '0h', '2h')
-    >>> table.numbers_and_texts([1, 2], [0])
-    Taken(numbers=array([[1.5, 2. ]]), texts=[['a']])
-    """
-    delimiter = _delimiter(data)
-    first = list(islice(_numbered(data, delimiter), PEEK + 1))
-    if len(first) < 2:
-        raise InputError(f"there {_is_or_are(len(first))}: expected a header and at least one row.")
-    width = len(first[1][1])
-    header = _header(first, data, delimiter)
-    if len(header) < 2:
-        raise InputError(
-            f"the header {header[0]!r} has one column. Separate columns by comma, semicolon or tab, in all lines alike."
-        )
-    if len(header) == width and header[-1]:
-        rest = _after_line(data, first[1][0])
-        if _is_regular(rest, delimiter, width):
-            return Table(header, RegularText(rest, delimiter, width, first[1][0], decimal))
-    return _careful_table(data, delimiter, header, decimal)
-
-
-def _is_or_are(count: int) -> str:
-    return f"{'is' if count == 1 else 'are'} {counted(count, 'line')}"
-
-
-def _careful_table(data: bytes, delimiter: str, header: tuple[str, ...], decimal: str | None) -> Table:
-    rows, lines = _rows(data, delimiter)
-    rows, lines = rows[1:], lines[1:]
-    if len(header) == len(rows[0]) + 1 and not header[-1]:
-        header = header[:-1]
-    header, rows = _without_empty_ends(header, rows)
-    ends = [*[line - 1 for line in lines[1:]], data.rstrip(b"\n").count(b"\n") + 1]
-    for row, line, end in zip(rows, lines, ends, strict=True):
-        if len(row) != len(header):
-            raise InputError(_ragged(row, header, line, end))
-    return Table(header, Rows(rows, lines, decimal))
-
-
-def _ragged(row: list[str], header: tuple[str, ...], line: int, end: int) -> str:
-    hint = ""
-    if len(row) == 2 * len(header) - 1:
-        hint = " Decimal commas? Write decimals with a point, or separate columns by semicolons."
-    elif any("\n" in cell for cell in row):
-        hint = f" The row goes on to line {end}: is a quote not closed?"
-    return f"line {line}: {counted(len(row), 'cell')}, but the header has {len(header)} columns.{hint}"
-
-
-def _without_empty_ends(header: tuple[str, ...], rows: list[list[str]]) -> tuple[tuple[str, ...], list[list[str]]]:
-    """Header and rows without the empty columns that delimiters at the ends of lines make."""
-    width = len(header)
-    while width and not header[width - 1]:
-        width -= 1
-    if all(not cell.strip() for row in rows for cell in row[width:]):
-        return header[:width], [row[:width] for row in rows]
-    return header, rows
-
-
-def _reader(lines: Any, delimiter: str) -> Any:
-    return csv.reader(lines, delimiter=delimiter, skipinitialspace=True)
-
-
-def _numbered(data: bytes, delimiter: str, first_line: int = 1) -> Iterator[tuple[int, list[str]]]:
-    """Rows that are neither empty nor comments, each with the line where it starts."""
-    reader = _reader(io.TextIOWrapper(io.BytesIO(data), "utf-8", newline=""), delimiter)
-    start, width = first_line, 0
-    try:
-        for row in reader:
-            if any(cell.strip() for cell in row) and not _is_comment(row, width):
-                width = width or len(row)
-                yield start, row
-            start = first_line + reader.line_num
-    except csv.Error as problem:
-        raise InputError(f"line {start}: {problem}. Is a quote not closed?") from None
-
-
-def _is_comment(row: list[str], width: int) -> bool:
+def is_comment(row: list[str], width: int) -> bool:
     """Whether a row is a comment: a # begins it, and it is no full row with a number in it ("#b,2,3").
 
     Before the header (`width` 0) there are no rows. R's header has one cell less than the rows.
@@ -284,80 +115,13 @@ def _is_comment(row: list[str], width: int) -> bool:
     return not (full and any(cells.is_number(cell.strip()) for cell in row[1:]))
 
 
-def _rows(data: bytes, delimiter: str, first_line: int = 1) -> tuple[list[list[str]], list[int]]:
-    found = list(_numbered(data, delimiter, first_line))
-    return [row for _, row in found], [line for line, _ in found]
-
-
-def _delimiter(data: bytes) -> str:
-    """The delimiter that gives the first lines the same number of cells, the larger the better."""
-    best, most = ",", (False, 1)
-    for delimiter in DELIMITERS:
-        rows = [row for _, row in islice(_numbered(data, delimiter), PEEK)]
-        widths = {len(row) for row in rows[1:]}
-        columns = len(rows[0]) if rows else 0
-        even = columns > 1 and len(widths) == 1 and columns - widths.pop() in (-1, 0, 1)
-        found = (even, columns)
-        if found > most and (even or delimiter != " "):
-            best, most = delimiter, found
-    return best
-
-
-def _header(first: list[tuple[int, list[str]]], data: bytes, delimiter: str) -> tuple[str, ...]:
-    """The names of the columns; R leaves out the name of the first."""
-    header = tuple(cell.strip() for cell in first[0][1])
-    commented = _commented_header(data, first[0][0], len(header), delimiter)
-    if commented:
-        raise InputError(
-            f"line {first[0][0] - 1} looks like the header, but it is a comment: {commented!r}. Remove the # at its "
-            "start, or the whole line if it is none."
-        )
-    rows = [row for _, row in first[1:]]
-    if all(len(row) == len(header) + 1 for row in rows):
-        if all(not row[-1].strip() for row in rows):
-            return (*header, "")
-        return ("", *header)
-    return header
-
-
-def _commented_header(data: bytes, line: int, width: int, delimiter: str) -> str:
-    """The comment right before the first row, if it has as many cells."""
-    if line == 1 or width < 3:
-        return ""
-    before = data.split(b"\n", line - 1)[line - 2].decode()
-    is_comment = before.startswith("#")
-    return before[:40] if is_comment and len(next(_reader([before], delimiter), [])) == width else ""
-
-
-def _after_line(data: bytes, line: int) -> bytes:
-    """The text from a line on, without empty lines at its end."""
-    position = 0
-    for _ in range(line - 1):
-        position = data.index(b"\n", position) + 1
-    end = len(data)
-    while data[end - 1 : end] in (b"\n", b" "):
-        end -= 1
-    return data[position : end + 1] if data[end : end + 1] == b"\n" else data[position:end] + b"\n"
-
-
-def _is_regular(data: bytes, delimiter: str, width: int) -> bool:
-    """Whether each line is a row of that many cells, with nothing that needs a careful reader.
-
-    Looks at delimiters and line ends alone: they must come in the rhythm of the table.
-    """
-    comma = delimiter.encode()
-    if delimiter == " " or data[:1] in (b"#", comma) or b"\n#" in data or b"\n" + comma in data:
-        return False
-    others = bytes(set(range(256)) - {ord("\n"), ord(delimiter)})
-    if data.translate(None, delete=others) != (comma * (width - 1) + b"\n") * data.count(b"\n"):
-        return False
-    return b'"' not in data or not _quotes_a_mark(np.frombuffer(data, np.uint8), delimiter)
-
-
-def _quotes_a_mark(letters: NDArray[np.uint8], delimiter: str) -> bool:
-    """Whether a delimiter or line end stands between quotes."""
-    quoted = np.bitwise_xor.accumulate(letters == ord('"'))
-    return bool((quoted & ((letters == ord("\n")) | (letters == ord(delimiter)))).any())
+def without_empty_ends(rows: list[tuple[int, list[str]]]) -> list[tuple[int, list[str]]]:
+    """Header and rows without the empty columns that delimiters at the ends of lines make."""
+    width = len(rows[0][1])
+    while width and not rows[0][1][width - 1]:
+        width -= 1
+    empty = all(not cell.strip() for _, row in rows for cell in row[width:])
+    return [(line, row[:width]) for line, row in rows] if empty else rows
 
 
 # -- pandas ------------------------------------------------------------------------------------------------
@@ -372,12 +136,8 @@ class Columns:
 
     def take(self, header: tuple[str, ...], numeric: Sequence[int], text: Sequence[int]) -> Taken:
         """The wanted columns."""
-        if all(_holds_numbers(self.frame.iloc[:, k]) for k in numeric):
-            found = self.frame.iloc[:, list(numeric)].to_numpy(dtype=float, na_value=np.nan)
-            if not (np.abs(found) >= cells.LARGEST).any():
-                return Taken(found, [self._column(k) for k in text])
-        columns = Cells([self._column(k) for k in numeric], [header[k] for k in numeric], self.place)
-        return Taken(cells.numbers(columns, self.decimal), [self._column(k) for k in text])
+        found = frame_numbers(self.frame.iloc[:, list(numeric)], [header[k] for k in numeric], self.place, self.decimal)
+        return Taken(found, [self._column(k) for k in text])
 
     def peek(self) -> list[list[str]]:
         """The first rows, as text."""
@@ -391,8 +151,14 @@ class Columns:
         return [as_text(cell) for cell in self.frame.iloc[:, k].tolist()]
 
 
-def _holds_numbers(column: Any) -> bool:
-    return getattr(column.dtype, "kind", "") in "iuf"
+def frame_numbers(frame: pd.DataFrame, names: list[str], place: Callable[[int], str], decimal: str | None) -> Floats:
+    """A pandas table as floats; cells that pandas did not take for numbers are read with care, or refused."""
+    if all(kind.kind in "iuf" for kind in frame.dtypes):
+        found = frame.to_numpy(dtype=float, na_value=np.nan)
+        if not (np.abs(found) >= cells.LARGEST).any():
+            return found
+    columns = [[as_text(cell) for cell in column.tolist()] for _, column in frame.items()]
+    return cells.numbers(Cells(columns, names, place), decimal)
 
 
 def as_text(cell: Any) -> str:
@@ -432,11 +198,11 @@ def sheet_table(records: list[list[Any]], decimal: str | None = None) -> Table:
     """The table in the cells of a sheet: as in a text, the header is the first row that is no comment."""
     found = [(number, [as_text(cell) for cell in row]) for number, row in enumerate(records, 1)]
     filled = [(number, row) for number, row in found if any(row)]
-    start = next((k for k, (_, row) in enumerate(filled) if not _is_comment(row, 0)), len(filled))
-    kept = [(number, row) for number, row in filled[start:] if not _is_comment(row, len(row))]
+    start = next((k for k, (_, row) in enumerate(filled) if not is_comment(row, 0)), len(filled))
+    kept = [(number, row) for number, row in filled[start:] if not is_comment(row, len(row))]
     if len(kept) < 2:
         raise InputError(f"the sheet has {counted(len(kept), 'row')}: expected a header and at least one row.")
-    header, rows = _without_empty_ends(tuple(kept[0][1]), [row for _, row in kept[1:]])
+    (start, header), *rows = without_empty_ends(kept)
     if len(header) < 2:
-        raise InputError(f"the header (row {kept[0][0]}) has one column: expected names, and times or values.")
-    return Table(header, Rows(rows, [number for number, _ in kept[1:]], decimal, "row"))
+        raise InputError(f"the header (row {start}) has one column: expected names, and times or values.")
+    return Table(tuple(header), Rows(rows, decimal, "row"))

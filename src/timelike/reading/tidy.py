@@ -9,25 +9,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from timelike.base.arrays import Floats, Ints
-from timelike.base.checks import counted
 from timelike.courses import TimeCourses
 from timelike.exceptions import InputError
 from timelike.reading import dates
-from timelike.reading.options import (
-    CONDITION_WORDS,
-    COURSE_WORDS,
-    VALUE_WORDS,
-    Settings,
-    Understood,
-    begins_like_a_remark,
-    column_called,
-    condition_column,
-    is_called,
-    is_time,
-    only_column,
-)
+from timelike.reading.column_names import column_called, conditions, is_course, is_time, is_value, only_column
+from timelike.reading.options import Settings, without_meaning
 from timelike.reading.tables import Table, Taken
 from timelike.reading.time_headers import some, unit_in
+from timelike.reading.understood import Understood, begins_like_a_remark, without_values
 
 
 @dataclass(frozen=True)
@@ -54,9 +43,9 @@ def tidy_columns(header: Sequence[str], settings: Settings) -> TidyColumns | Non
 
     Names that are given count; the others must have usual names, in any case, and be the only one of their kind.
     """
-    course = _candidates(header, settings.course, "course", [is_called(c, COURSE_WORDS) for c in header])
+    course = _candidates(header, settings.course, "course", [is_course(c) for c in header])
     time = _candidates(header, settings.time, "time", [is_time(c) for c in header])
-    value = _candidates(header, settings.value, "value", [is_called(c, VALUE_WORDS) for c in header])
+    value = _candidates(header, settings.value, "value", [is_value(c) for c in header])
     asked = settings.time is not None or settings.value is not None or settings.error is not None
     asked = asked or bool(course and time and time[0] > 0 and not re.search(r"\d", "".join(header)))
     if not asked and not (course and time and value):
@@ -79,7 +68,7 @@ def _candidates(header: Sequence[str], given: str | None, role: str, usual: list
 
 def read_tidy(table: Table, columns: TidyColumns, settings: Settings) -> Understood:
     """Courses from a tidy table."""
-    settings.refuse("times", because=f"the column {table.header[columns.time]!r} has the times")
+    settings.refuse(*without_meaning("tidy"), because=f"the column {table.header[columns.time]!r} has the times")
     times, taken = _times(table, columns)
     names, owner, said = _owners(table, columns, taken.texts[0], settings)
     if times is not None:
@@ -122,18 +111,18 @@ def _owners(table: Table, columns: TidyColumns, cells: list[str], settings: Sett
     named = np.array(cells, dtype=object)
     _require(table, named != "", f"the course (column {table.header[columns.course]!r}) is empty")
     owner, names = pd.factorize(named)
-    condition = _condition_column(table, columns, owner)
-    if condition is None:
+    told = conditions(table, columns.used(), range(len(named)), owner.tolist())
+    if told is None or len(set(zip(owner.tolist(), told[1], strict=True))) == len(names):  # a label of courses
         if settings.condition is not None:
             raise InputError(
                 f"there is no condition {settings.condition!r}: no column tells conditions within a course."
             )
         return list(names), owner, ""
-    kinds = np.array(table.texts([condition])[0], dtype=object)
+    column, kinds = table.header[told[0]], np.array(told[1], dtype=object)
     if settings.condition is not None:
-        return _chosen(named, kinds, settings.condition, table.header[condition])
+        return _chosen(named, kinds, settings.condition, column)
     both, pairs = pd.factorize(named + " | " + kinds)
-    return list(pairs), both, f", a course for each name and {table.header[condition]!r}"
+    return list(pairs), both, f", a course for each name and {column!r}"
 
 
 def _chosen(named: np.ndarray, kinds: np.ndarray, condition: str, column: str) -> tuple[list[str], Ints, str]:
@@ -147,17 +136,6 @@ def _chosen(named: np.ndarray, kinds: np.ndarray, condition: str, column: str) -
     return list(names), owner, f", only {condition!r} of {column!r}"
 
 
-def _condition_column(table: Table, columns: TidyColumns, owner: Ints) -> int | None:
-    """The column of conditions that change within a course; one that does not is a label and plays no part."""
-    called = [k for k, c in enumerate(table.header) if k not in columns.used() and is_called(c, CONDITION_WORDS)]
-    if not called:
-        return None
-    texts = dict(zip(called, table.texts(called), strict=True))
-    found = condition_column(table.header, texts, owner.tolist())
-    changes = len(set(zip(owner.tolist(), texts[found], strict=True))) > owner.max() + 1
-    return found if changes else None
-
-
 def _courses(names: list[str], owner: Ints, times: Floats, numbers: Floats) -> tuple[TimeCourses, list[str]]:
     import pandas as pd
 
@@ -169,6 +147,4 @@ def _courses(names: list[str], owner: Ints, times: Floats, numbers: Floats) -> t
     if numbers.shape[1] > 1:
         frame["error"] = numbers[:, 1]
     courses = TimeCourses.from_long(frame, error="error" if numbers.shape[1] > 1 else None)
-    listed = ", ".join(empty[:5]) + (", ..." if len(empty) > 5 else "")
-    left_out = [f"left out {counted(len(empty), 'course')} without any value: {listed}"] if empty else []
-    return courses, [*begins_like_a_remark(names), *left_out]
+    return courses, [*begins_like_a_remark(names), *without_values(empty)]

@@ -27,23 +27,8 @@ SECONDS = {"ms": 0.001, "s": 1.0, "min": 60.0, "h": 3600.0, "days": 86400.0, "we
 TIME_WORDS = frozenset({"time", "times", "timepoint", "tp", "t", "age", "visit"})
 REPLICATE_WORDS = frozenset({"rep", "reps", "replicate", "replicates", "repl", "r", "biorep", "br"})
 NUMBERED_THINGS = frozenset(
-    {
-        "sample",
-        "samples",
-        "s",
-        "gsm",
-        "srr",
-        "err",
-        "drr",
-        "srx",
-        "subject",
-        "patient",
-        "gene",
-        "probe",
-        "protein",
-        "cell",
-    }
-    | {"column", "col", "v", "var", "unnamed"}
+    {"sample", "samples", "s", "gsm", "srr", "err", "drr", "srx", "subject", "patient", "gene", "probe", "protein"}
+    | {"cell", "column", "col", "v", "var", "unnamed"}
 )
 """Words before a number that counts things and is no time."""
 MINUS = "\u2212"
@@ -179,7 +164,8 @@ def _with_replicate_numbers(header: Sequence[str]) -> list[str]:
 def _unrenamed(header: list[str]) -> list[str]:
     """Headers without the numbers by which pandas tells repeated names apart."""
     stems = _stems(header)
-    doubtful = [header[k] for k in stems if re.fullmatch(r"[-+]?\d+\.\d+", header[k])]
+    decimals = [k for k in stems if re.fullmatch(r"[-+]?\d+\.\d+", header[k])]
+    doubtful = [header[k] for k in decimals]
     numbered = sum(_NUMBER.search(cell) is not None for cell in header)
     if (len(doubtful) > 1 and 2 * len(doubtful) >= numbered) or (doubtful := _dotted_replicates(header)):
         words = re.split(r"\d+\.\d+", doubtful[0].lstrip("+-"), maxsplit=1)
@@ -187,9 +173,7 @@ def _unrenamed(header: list[str]) -> list[str]:
             f"{some(doubtful)} can be times, or times with the number of a replicate after the point. Say which: "
             f"header='{words[0]}{{time}}{words[1]}' or header='{words[0]}{{time}}.{{replicate}}{words[1]}' (--header)."
         )
-    return [
-        stems[k] if k in stems and not re.fullmatch(r"[-+]?\d+\.\d+", cell) else cell for k, cell in enumerate(header)
-    ]
+    return [stems[k] if k in stems and k not in decimals else cell for k, cell in enumerate(header)]
 
 
 def _stems(header: Sequence[str]) -> dict[int, str]:
@@ -233,16 +217,15 @@ def _is_unit(cell: str) -> bool:
 def _signed(parts: list[Parts]) -> list[Parts]:
     """A dash before a number is a sign where the same header stands without it too: "t-5" beside "t0"."""
     shapes = {part.words for part in parts if part.numbers}
-    return [_with_sign(part) if (_without_dash(part.words)) in shapes and part.numbers else part for part in parts]
-
-
-def _without_dash(words: tuple[str, ...]) -> tuple[str, ...] | None:
-    return (words[0][:-1].strip(), *words[1:]) if words[0].endswith("-") else None
+    return [signed if (signed := _with_sign(part)).words in shapes else part for part in parts]
 
 
 def _with_sign(part: Parts) -> Parts:
-    words = _without_dash(part.words)
-    return part if words is None else Parts(words, (-part.numbers[0], *part.numbers[1:]), part.units)
+    """A header cell whose first dash is the sign of its first number."""
+    if not part.numbers or not part.words[0].endswith("-"):
+        return part
+    words = (part.words[0][:-1].strip(), *part.words[1:])
+    return Parts(words, (-part.numbers[0], *part.numbers[1:]), part.units)
 
 
 # -- which number is the time ------------------------------------------------------------------------------
@@ -353,6 +336,11 @@ def some(names: Sequence[str], most: int = 5) -> str:
 # -- units ---------------------------------------------------------------------------------------------------
 
 
+def words_of(name: str) -> list[str]:
+    """The words of a column's name, in lower case: "Gene_ID" -> gene, id."""
+    return re.findall(r"[a-z]+", name.lower())
+
+
 def unit_in(text: str) -> str | None:
     """The unit that the name of a column tells: "time (h)", "Hours", "age_years".
 
@@ -361,7 +349,7 @@ def unit_in(text: str) -> str | None:
     >>> unit_in("time (h)"), unit_in("Day"), unit_in("time")
     ('h', 'days', None)
     """
-    found = [UNITS[word] for word in re.findall(r"[A-Za-z]+", text.lower()) if word in UNITS]
+    found = [UNITS[word] for word in words_of(text) if word in UNITS]
     return found[0] if len(set(found)) == 1 else None
 
 
@@ -385,24 +373,13 @@ def _in_one_unit(parts: list[Parts], time: int) -> tuple[Floats, str | None, lis
     return times * factors, found, [f"times in {', '.join(sorted(set(map(str, units))))} were converted to {found}"]
 
 
-def time_of(text: str) -> tuple[float, str | None]:
-    """The time that a cell tells, as a number or with words around it ("12h", "day 3"), and its unit.
-
-    Examples
-    --------
-    >>> time_of("12h"), time_of("day -3"), time_of("soon")
-    ((12.0, 'h'), (-3.0, 'days'), (nan, None))
-    """
-    return times_of([text])[0]
-
-
 def times_of(texts: Sequence[str]) -> list[tuple[float, str | None]]:
-    """The time that each cell tells and its unit; a dash is a sign as in headers.
+    """The time that each cell tells, as a number or with words around it, and its unit; a dash is a sign as in headers.
 
     Examples
     --------
-    >>> times_of(["day-7", "day0"])
-    [(-7.0, 'days'), (0.0, 'days')]
+    >>> times_of(["day-7", "day0", "12h", "soon"])
+    [(-7.0, 'days'), (0.0, 'days'), (12.0, 'h'), (nan, None)]
     """
     nothing = (float("nan"), None)
     parts = _signed([apart(text.strip()) for text in texts])
@@ -463,13 +440,10 @@ def with_times(found: TimeColumns, times: Sequence[float]) -> TimeColumns:
     >>> with_times(time_columns(["T1R1", "T1R2", "T2R1", "T2R2"]), [0, 5]).times
     array([0., 0., 5., 5.])
     """
-    real = np.asarray(times, dtype=float)
+    real = np.ravel(np.asarray(times, dtype=float))
     distinct, which = np.unique(found.times, return_inverse=True)
-    if (
-        len(real) == len(distinct) == len(found.times)
-        and (np.diff(found.times) < 0).any()
-        and (np.diff(real) > 0).all()
-    ):
+    disordered = (np.diff(found.times) < 0).any() and (np.diff(real) > 0).all()
+    if disordered and len(real) == len(distinct) == len(found.times):
         raise InputError("the columns do not stand in the order of their times: give a sample sheet instead of times=.")
     if len(real) == len(found.times):
         return TimeColumns(found.positions, real, found.conditions)

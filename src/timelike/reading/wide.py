@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,19 +16,13 @@ from timelike.courses import TimeCourses
 from timelike.exceptions import InputError
 from timelike.reading import dates, time_headers
 from timelike.reading.cells import NUMBER, all_numbers, is_missing
-from timelike.reading.files import naming, open_table, require_file
-from timelike.reading.options import (
-    COURSE_WORDS,
-    Settings,
-    Understood,
-    begins_like_a_remark,
-    column_called,
-    is_called,
-    is_time,
-)
+from timelike.reading.column_names import column_called, is_called, is_course, is_time
+from timelike.reading.files import errors_about, read_table
+from timelike.reading.options import Settings, without_meaning
 from timelike.reading.sample_sheets import sheet_columns
 from timelike.reading.tables import Table, frame_table
 from timelike.reading.time_headers import TimeColumns, some
+from timelike.reading.understood import Understood, begins_like_a_remark, first_few, without_values
 
 _MONTH = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
 _MANGLED = re.compile(rf"\d{{1,2}}-({_MONTH})|({_MONTH})-\d{{1,2}}|\d{{4}}-\d\d-\d\d", re.IGNORECASE)
@@ -48,8 +43,7 @@ class Matrix:
 
 def read_rows(table: Table, settings: Settings) -> Understood:
     """Courses from a table with a course a row."""
-    settings.refuse("value", "error", because="a wide table has a column for each time")
-    _refuse_time(settings)
+    _refuse(settings, "rows", "a wide table has a column for each time")
     columns = find_columns(table.header, settings, table.looks_numeric)
     timed = set(columns.positions)
     others = [k for k in range(len(table.header)) if k not in timed]
@@ -65,9 +59,13 @@ def read_rows(table: Table, settings: Settings) -> Understood:
     return Understood(found.courses, unused, columns.unit, how + found.how, (*notes, *found.notes))
 
 
-def _refuse_time(settings: Settings) -> None:
+def _refuse(settings: Settings, layout: str, because: str) -> None:
+    """Raise if an option was given that has no meaning in the layout, with or without a sample sheet."""
+    settings.refuse(*without_meaning(layout), because=because)
     if settings.samples is None:
         settings.refuse("time", because="it names a column of a tidy table or of a sample sheet")
+    else:
+        settings.refuse("header", "times", "dates", because="the sample sheet has the times")
 
 
 def _shown(name: str) -> str:
@@ -83,7 +81,6 @@ def _times_from(header: Sequence[str], columns: TimeColumns) -> str:
 def find_columns(header: Sequence[str], settings: Settings, is_numeric: Callable[[int], bool]) -> TimeColumns:
     """The columns that hold values: as the sample sheet, the pattern, the given times or the headers say."""
     if settings.samples is not None:
-        settings.refuse("header", "times", "dates", because="the sample sheet has the times")
         return _from_sheet(header, settings)
     dated = [k for k, cell in enumerate(header) if dates.is_date(cell)]
     if len(dated) > 1:
@@ -95,7 +92,8 @@ def find_columns(header: Sequence[str], settings: Settings, is_numeric: Callable
         found = time_headers.matching_columns(header, settings.header)
     if settings.times is not None:
         if not found.positions:
-            found = _without_numbers(header, is_numeric)
+            positions = tuple(k for k in range(len(header)) if is_numeric(k))
+            found = TimeColumns(positions, np.arange(len(positions), dtype=float))
         return time_headers.with_times(found, settings.times)
     time_headers.refuse_thousands([header[k] for k in found.positions], settings.decimal)
     if settings.header is None and found.positions:
@@ -105,13 +103,9 @@ def find_columns(header: Sequence[str], settings: Settings, is_numeric: Callable
 
 def _from_sheet(header: Sequence[str], settings: Settings) -> TimeColumns:
     if hasattr(settings.samples, "columns"):
-        with naming("the sample sheet"):
+        with errors_about("the sample sheet"):
             return sheet_columns(header, frame_table(settings.samples), settings)
-    path = Path(settings.samples)
-    require_file(path)
-    with naming(path):
-        sheet = open_table(path)
-    return sheet_columns(header, sheet, settings)
+    return sheet_columns(header, read_table(Path(settings.samples)), settings)
 
 
 def _dated(header: Sequence[str], dated: list[int], settings: Settings) -> TimeColumns:
@@ -122,12 +116,6 @@ def _dated(header: Sequence[str], dated: list[int], settings: Settings) -> TimeC
         )
     days = np.array([dates.day_number(header[k], "the header") for k in dated])
     return TimeColumns(tuple(dated), days - days.min(), unit="days")
-
-
-def _without_numbers(header: Sequence[str], is_numeric: Callable[[int], bool]) -> TimeColumns:
-    """All columns of numbers, for headers that tell no times."""
-    positions = tuple(k for k in range(len(header)) if is_numeric(k))
-    return TimeColumns(positions, np.arange(len(positions), dtype=float))
 
 
 def no_wide_table(header: Sequence[str], has_times: bool) -> str:
@@ -143,7 +131,7 @@ def no_wide_table(header: Sequence[str], has_times: bool) -> str:
 def _name_column(table: Table, others: list[int], settings: Settings) -> int:
     if settings.course is not None:
         return column_called(table.header, settings.course)
-    known = [k for k in others if is_called(table.header[k], COURSE_WORDS)]
+    known = [k for k in others if is_course(table.header[k])]
     text = [k for k in others if not table.looks_numeric(k)]
     name = others[0] if others[0] in known else (text or known or others)[0]
     if is_time(table.header[name]) and settings.orient is None:
@@ -157,7 +145,11 @@ def _name_column(table: Table, others: list[int], settings: Settings) -> int:
 def _doubts(header: Sequence[str], columns: TimeColumns, others: dict[int, list[str]], settings: Settings) -> list[str]:
     """Notes about numbers that are left out or look like values; raises if those left out could be times."""
     filled = [k for k, cells in others.items() if all_numbers(cells)]
-    _refuse_unnamed([k for k in filled if not header[k] and k > columns.positions[0]])
+    if unnamed := [k for k in filled if not header[k] and k > columns.positions[0]]:
+        raise InputError(
+            f"column {unnamed[0] + 1} has numbers but no header. Merged cells? Repeat the time above each replicate, "
+            "or remove the column."
+        )
     numeric = [header[k] for k in filled if header[k]]
     decided = settings.header is not None or settings.samples is not None or settings.times is not None
     doubtful = [name for name in numeric if any(c.isdigit() for c in name)]
@@ -171,20 +163,12 @@ def _doubts(header: Sequence[str], columns: TimeColumns, others: dict[int, list[
     return left_out if decided else [*_headless(header, columns), *left_out]
 
 
-def _refuse_unnamed(positions: list[int]) -> None:
-    if positions:
-        raise InputError(
-            f"column {positions[0] + 1} has numbers but no header. Merged cells? Repeat the time above each replicate, "
-            "or remove the column."
-        )
-
-
 def _headless(header: Sequence[str], columns: TimeColumns) -> list[str]:
     """A note if the header looks like a row: a name and numbers with decimals, in no order, none of them twice."""
     names, steps = [header[k] for k in columns.positions], np.diff(columns.times)
     ordered = (steps >= 0).all() or (steps <= 0).all() or len(np.unique(columns.times)) < len(names)
     plain = all(re.fullmatch(NUMBER, name) for name in names) and any("." in name for name in names)
-    if ordered or not plain or any(not cell or is_called(cell, COURSE_WORDS) for cell in header):
+    if ordered or not plain or any(not cell or is_course(cell) for cell in header):
         return []
     return [f"the times {some(names, 3)} look like values: has the table no header? Add one, as gene,0h,2h"]
 
@@ -195,7 +179,7 @@ def _headless(header: Sequence[str], columns: TimeColumns) -> list[str]:
 def is_tall(table: Table) -> bool:
     """Whether the table has times down its first column and a course in each other; raises if it can be both."""
     first = [row[0] for row in table.first_rows if not is_missing(row[0])]
-    timed = is_time(table.header[0]) and all(not np.isnan(time_headers.time_of(cell)[0]) for cell in first)
+    timed = is_time(table.header[0]) and all(not np.isnan(number) for number, _ in time_headers.times_of(first))
     others = range(1, len(table.header))
     if not timed or not all(table.looks_numeric(k) for k in others):
         return False
@@ -210,8 +194,7 @@ def is_tall(table: Table) -> bool:
 
 def read_columns(table: Table, settings: Settings) -> Understood:
     """Courses from a table with a course a column: the first column tells the times."""
-    settings.refuse("course", "value", "error", because="each column is a course")
-    _refuse_time(settings)
+    _refuse(settings, "columns", "each column is a course")
     unused = [k for k in range(1, len(table.header)) if is_called(table.header[k], time_headers.REPLICATE_WORDS)]
     positions = [k for k in range(1, len(table.header)) if k not in unused]
     first = table.texts([0])[0]
@@ -250,15 +233,10 @@ def assemble(matrix: Matrix, settings: Settings) -> Understood:
     if len(empty) == len(names):
         raise InputError("no course has a value.")
     if empty:
-        notes.append(f"left out {counted(len(empty), 'course')} without any value: {_plain(empty)}")
         names, values = [name for name, kept in zip(names, measured, strict=True) if kept], values[measured]
     used = ~np.isnan(values).all(axis=0)
     courses = TimeCourses.from_arrays(matrix.columns.times[used], values[:, used], names)
-    return Understood(courses, how=f"{remarks}{said}", notes=tuple(notes))
-
-
-def _plain(names: Sequence[str]) -> str:
-    return ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
+    return Understood(courses, how=f"{remarks}{said}", notes=(*notes, *without_values(empty)))
 
 
 def _by_condition(
@@ -284,8 +262,6 @@ def _distinct_names(matrix: Matrix, settings: Settings) -> list[str]:
     """The names, checked; empty and repeated ones are numbered if the user says so."""
     if settings.duplicates == "number":
         return numbered(matrix.names)
-    if len({*matrix.names, ""}) == len(matrix.names) + 1:
-        return matrix.names
     first: dict[str, int] = {}
     for i, name in enumerate(matrix.names):
         if not name:
@@ -312,19 +288,15 @@ def numbered(names: Sequence[str]) -> list[str]:
     >>> numbered(["Vwf", "", "C3", "Vwf", "", "Vwf-2"])
     ['Vwf', 'unnamed-1', 'C3', 'Vwf-3', 'unnamed-2', 'Vwf-2']
     """
-    taken = set(names)
-    seen: dict[str, int] = {}
-    return [_numbered(name, taken, seen) for name in names]
-
-
-def _numbered(name: str, taken: set[str], seen: dict[str, int]) -> str:
-    seen[name] = seen.get(name, 0) + 1
-    if name and seen[name] == 1:
-        return name
-    stem = name or "unnamed"
-    while (found := f"{stem}-{seen[name]}") in taken:
+    taken, seen, found = set(names), Counter[str](), []
+    for name in names:
         seen[name] += 1
-    taken.add(found)
+        new = name
+        if not name or seen[name] > 1:
+            while (new := f"{name or 'unnamed'}-{seen[name]}") in taken:
+                seen[name] += 1
+        taken.add(new)
+        found.append(new)
     return found
 
 
@@ -332,4 +304,4 @@ def _mangled(names: Sequence[str]) -> list[str]:
     found = [name for name in names if "-" in name and _MANGLED.fullmatch(name)]
     if not found:
         return []
-    return [f"{_plain(found)} look like gene names that a spreadsheet turned into dates (MARCH1, SEPT2): check them"]
+    return [f"{first_few(found)} look like gene names that a spreadsheet turned into dates (MARCH1, SEPT2): check them"]

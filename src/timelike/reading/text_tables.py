@@ -1,0 +1,243 @@
+"""Tables in texts: their delimiter, their header, and the fast way where every line is a row."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from timelike.base.arrays import Floats
+from timelike.base.checks import counted
+from timelike.exceptions import InputError
+from timelike.reading import cells
+from timelike.reading.tables import PEEK, Rows, Table, Taken, is_comment, without_empty_ends
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+DELIMITERS = "\t;, "
+"""Tried in this order; a later one must give more columns."""
+
+
+@dataclass(frozen=True)
+class RegularText:
+    """Text in which every line is a row with the same number of cells, none of them with a line break.
+
+    pandas reads it fast. Where pandas finds a cell that is no number, the careful way says which.
+    """
+
+    data: bytes
+    delimiter: str
+    width: int
+    first_line: int
+    decimal: str | None = None
+
+    def take(self, header: tuple[str, ...], numeric: Sequence[int], text: Sequence[int]) -> Taken:
+        """The wanted columns."""
+        frame = None if self.decimal == "," else self._fast(numeric, text)
+        if frame is None:
+            return self._careful().take(header, numeric, text)
+        found = frame[list(numeric)].to_numpy(dtype=float)
+        if (np.abs(found) >= cells.LARGEST).any() or self._has_truths(found):
+            return self._careful().take(header, numeric, text)
+        return Taken(found, [[cell.strip() for cell in frame[k].tolist()] for k in text])
+
+    def peek(self) -> list[list[str]]:
+        """The first rows."""
+        reader = _reader(io.TextIOWrapper(io.BytesIO(self.data), "utf-8", newline=""), self.delimiter)
+        return [[cell.strip() for cell in row] for row in islice(reader, PEEK)]
+
+    def place(self, row: int) -> str:
+        """The line of a row."""
+        return f"line {self.first_line + row}"
+
+    def _has_truths(self, found: Floats) -> bool:
+        """Whether a column may hold TRUE and FALSE, which pandas makes 1 and 0."""
+        if not any(word in self.data for word in (b"rue", b"RUE", b"alse", b"ALSE")):
+            return False
+        return any(bool(((x == 0) | (x == 1) | np.isnan(x)).all()) for x in found.T)
+
+    def _fast(self, numeric: Sequence[int], text: Sequence[int]) -> pd.DataFrame | None:
+        import pandas as pd
+
+        precision: dict[str, Any] = {} if reads_exactly(self.data) else {"float_precision": "round_trip"}
+        try:
+            return pd.read_csv(
+                io.BytesIO(self.data),
+                sep=self.delimiter,
+                header=None,
+                names=list(range(self.width)),
+                usecols=sorted({*numeric, *text}),
+                index_col=False,
+                dtype=dict.fromkeys(text, str) | dict.fromkeys(numeric, float),
+                na_values=dict.fromkeys(numeric, cells.missing_words()),
+                keep_default_na=False,
+                skipinitialspace=True,
+                encoding="utf-8",
+                **precision,
+            )
+        except ValueError:  # also pandas' ParserError
+            return None
+
+    def _careful(self) -> Rows:
+        return Rows(list(_numbered(self.data, self.delimiter, self.first_line)), self.decimal)
+
+
+_SHAPES = bytes.maketrans(b"0123456789.E+", b"00000000000e-")
+MOST_EXPONENTS = 10_000
+
+
+def reads_exactly(data: bytes) -> bool:
+    """Whether pandas' fast parser rounds all these numbers as Python does.
+
+    It scales the digits by one power of ten, which is exact for at most 15 digits and powers up to 22.
+    """
+    shapes = data.translate(_SHAPES)
+    if b"0" * 17 in shapes or shapes.count(b"0e") > MOST_EXPONENTS:
+        return False
+    exponents = (data[match.start(1) : match.end(1)] for match in re.finditer(rb"0e-?(0+)", shapes))
+    return all(exponent.isdigit() and int(exponent) <= 7 for exponent in exponents)
+
+
+def text_table(data: bytes, decimal: str | None = None) -> Table:
+    r"""The table in a text: comments (#) and empty lines are left out; the header is the first line that remains.
+
+    Examples
+    --------
+    >>> table = text_table(b"# by hand\ngene;0h;2h\na;1,5;2\n")
+    >>> table.header
+    ('gene', '0h', '2h')
+    >>> table.numbers_and_texts([1, 2], [0])
+    Taken(numbers=array([[1.5, 2. ]]), texts=[['a']])
+    """
+    delimiter = _delimiter(data)
+    first = list(islice(_numbered(data, delimiter), PEEK + 1))
+    if len(first) < 2:
+        there = f"there {'is' if len(first) == 1 else 'are'} {counted(len(first), 'line')}"
+        raise InputError(f"{there}: expected a header and at least one row.")
+    width = len(first[1][1])
+    header = _header(first, data, delimiter)
+    if len(header) < 2:
+        raise InputError(
+            f"the header {header[0]!r} has one column. Separate columns by comma, semicolon or tab, in all lines alike."
+        )
+    if len(header) == width and header[-1]:
+        rest = _after_line(data, first[1][0])
+        if _is_regular(rest, delimiter, width):
+            return Table(header, RegularText(rest, delimiter, width, first[1][0], decimal))
+    return _careful_table(data, delimiter, header, decimal)
+
+
+def _careful_table(data: bytes, delimiter: str, header: tuple[str, ...], decimal: str | None) -> Table:
+    (start, _), *rows = _numbered(data, delimiter)
+    if len(header) == len(rows[0][1]) + 1 and not header[-1]:
+        header = header[:-1]
+    (_, names), *rows = without_empty_ends([(start, list(header)), *rows])
+    ends = [*[line - 1 for line, _ in rows[1:]], data.rstrip(b"\n").count(b"\n") + 1]
+    for (line, row), end in zip(rows, ends, strict=True):
+        if len(row) != len(names):
+            found = f"line {line}: {counted(len(row), 'cell')}, but the header has {len(names)} columns."
+            raise InputError(found + _why_ragged(row, len(names), end))
+    return Table(tuple(names), Rows(rows, decimal))
+
+
+def _why_ragged(row: list[str], width: int, end: int) -> str:
+    if len(row) == 2 * width - 1:
+        return " Decimal commas? Write decimals with a point, or separate columns by semicolons."
+    return f" The row goes on to line {end}: is a quote not closed?" if any("\n" in cell for cell in row) else ""
+
+
+def _reader(lines: Any, delimiter: str) -> Any:
+    return csv.reader(lines, delimiter=delimiter, skipinitialspace=True)
+
+
+def _numbered(data: bytes, delimiter: str, first_line: int = 1) -> Iterator[tuple[int, list[str]]]:
+    """Rows that are neither empty nor comments, each with the line where it starts."""
+    reader = _reader(io.TextIOWrapper(io.BytesIO(data), "utf-8", newline=""), delimiter)
+    start, width = first_line, 0
+    try:
+        for row in reader:
+            if any(cell.strip() for cell in row) and not is_comment(row, width):
+                width = width or len(row)
+                yield start, row
+            start = first_line + reader.line_num
+    except csv.Error as problem:
+        raise InputError(f"line {start}: {problem}. Is a quote not closed?") from None
+
+
+def _delimiter(data: bytes) -> str:
+    """The delimiter that gives the first lines the same number of cells, the larger the better."""
+    best, most = ",", (False, 1)
+    for delimiter in DELIMITERS:
+        rows = [row for _, row in islice(_numbered(data, delimiter), PEEK)]
+        widths = {len(row) for row in rows[1:]}
+        columns = len(rows[0]) if rows else 0
+        even = columns > 1 and len(widths) == 1 and columns - widths.pop() in (-1, 0, 1)
+        found = (even, columns)
+        if found > most and (even or delimiter != " "):
+            best, most = delimiter, found
+    return best
+
+
+def _header(first: list[tuple[int, list[str]]], data: bytes, delimiter: str) -> tuple[str, ...]:
+    """The names of the columns; R leaves out the name of the first."""
+    header = tuple(cell.strip() for cell in first[0][1])
+    commented = _commented_header(data, first[0][0], len(header), delimiter)
+    if commented:
+        raise InputError(
+            f"line {first[0][0] - 1} looks like the header, but it is a comment: {commented!r}. Remove the # at its "
+            "start, or the whole line if it is none."
+        )
+    rows = [row for _, row in first[1:]]
+    if all(len(row) == len(header) + 1 for row in rows):
+        if all(not row[-1].strip() for row in rows):
+            return (*header, "")
+        return ("", *header)
+    return header
+
+
+def _commented_header(data: bytes, line: int, width: int, delimiter: str) -> str:
+    """The comment right before the first row, if it has as many cells."""
+    if line == 1 or width < 3:
+        return ""
+    before = data.split(b"\n", line - 1)[line - 2].decode()
+    is_comment = before.startswith("#")
+    return before[:40] if is_comment and len(next(_reader([before], delimiter), [])) == width else ""
+
+
+def _after_line(data: bytes, line: int) -> bytes:
+    """The text from a line on, without empty lines at its end."""
+    position = 0
+    for _ in range(line - 1):
+        position = data.index(b"\n", position) + 1
+    end = len(data)
+    while data[end - 1 : end] in (b"\n", b" "):
+        end -= 1
+    return data[position : end + 1] if data[end : end + 1] == b"\n" else data[position:end] + b"\n"
+
+
+def _is_regular(data: bytes, delimiter: str, width: int) -> bool:
+    """Whether each line is a row of that many cells, with nothing that needs a careful reader.
+
+    Looks at delimiters and line ends alone: they must come in the rhythm of the table.
+    """
+    comma = delimiter.encode()
+    if delimiter == " " or data[:1] in (b"#", comma) or b"\n#" in data or b"\n" + comma in data:
+        return False
+    others = bytes(set(range(256)) - {ord("\n"), ord(delimiter)})
+    if data.translate(None, delete=others) != (comma * (width - 1) + b"\n") * data.count(b"\n"):
+        return False
+    return b'"' not in data or not _quotes_a_mark(np.frombuffer(data, np.uint8), delimiter)
+
+
+def _quotes_a_mark(letters: NDArray[np.uint8], delimiter: str) -> bool:
+    """Whether a delimiter or line end stands between quotes."""
+    quoted = np.bitwise_xor.accumulate(letters == ord('"'))
+    return bool((quoted & ((letters == ord("\n")) | (letters == ord(delimiter)))).any())

@@ -1,0 +1,62 @@
+"""Understood: the courses of a file, with an account of how it was read, and the notes that such an account has."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from timelike.base.checks import counted
+from timelike.courses import TimeCourses
+
+
+@dataclass(frozen=True)
+class Understood:
+    """What was made of a file: its courses, and what a person should know about how.
+
+    Attributes
+    ----------
+    courses
+    unused
+        Columns that play no part.
+    time_unit
+        Unit of the times ("h", "min", "days"), if the file says it.
+    how
+        How the file was read, in words.
+    notes
+        Further sentences: what was left out, what deserves a second look. :func:`timelike.read` warns of them.
+    """
+
+    courses: TimeCourses
+    unused: tuple[str, ...] = ()
+    time_unit: str | None = None
+    how: str = ""
+    notes: tuple[str, ...] = ()
+
+    def summary(self) -> str:
+        """What there is, in one line, with the unit of the times."""
+        points = self.courses.designs.points
+        span = f"{points.min():g} to {points.max():g}"
+        shown = f"{span} {self.time_unit}" if self.time_unit else span
+        return self.courses.summary().replace(f"{span})", f"{shown})", 1)
+
+    def lines(self) -> list[str]:
+        """What was understood, in three lines: what there is, how it was read, what was left out or deserves a look."""
+        unused = [name or "unnamed" for name in self.unused if not any(repr(name) in note for note in self.notes)]
+        left_out = [f"{counted(len(unused), 'column')} played no part ({first_few(unused)})"] if unused else []
+        return [self.summary(), f"read as {self.how}", "; ".join([*left_out, *self.notes]) or "nothing was left out"]
+
+
+def first_few(names: Sequence[str], most: int = 5) -> str:
+    """The first few names, for a sentence."""
+    return ", ".join(names[:most]) + (", ..." if len(names) > most else "")
+
+
+def without_values(names: Sequence[str]) -> list[str]:
+    """A note about courses that were left out."""
+    return [f"left out {counted(len(names), 'course')} without any value: {first_few(names)}"] if names else []
+
+
+def begins_like_a_remark(names: Sequence[str]) -> list[str]:
+    """A note about courses whose names begin with #, as remarks do."""
+    found = [name for name in names if name.startswith("#")]
+    return [f"{found[0]!r} begins like a remark, but its row has numbers: it is a course"] if found else []
