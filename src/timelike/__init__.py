@@ -28,7 +28,7 @@ from timelike.pairs.similar_pairs import SimilarPairs, similar_pairs
 from timelike.pairs.similarity import Similarity, similarity
 from timelike.reading import read
 from timelike.reading.course_file import CourseFile
-from timelike.reporting import report
+from timelike.reporting.report import report
 from timelike.runs.analyse import analyse
 from timelike.runs.analysis import Analysis
 
