@@ -61,6 +61,12 @@ def test_imports_point_up(path):
     assert not wrong, f"{path.relative_to(PACKAGE)} imports {wrong}, which are not on a line above its room"
 
 
+def test_ontology_is_an_island():
+    """Gene ontology is of use without courses: it needs nothing of ours but the errors."""
+    files = [path for path in modules() if room(path) == "ontology"]
+    assert {name for path in files for name in imported(path)} == {"exceptions", "ontology"}
+
+
 def test_import_is_light():
     """`import timelike` must not load what it does not need yet."""
     import subprocess
