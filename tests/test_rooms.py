@@ -83,6 +83,19 @@ def test_public_names_are_documented():
     assert undocumented == []
 
 
+def test_what_users_see_are_the_public_names():
+    assert {name for name in dir(timelike) if not name.startswith("__")} == set(timelike.__all__)
+    assert {"__version__", "__doc__", "__all__"} <= set(dir(timelike))
+    everything = {}
+    exec("from timelike import *", everything)  # noqa: S102 - our own names
+    assert set(everything) - {"__builtins__"} == set(timelike.__all__)
+
+
+def test_rooms_are_reached_by_their_names_all_the_same():
+    assert timelike.exceptions.InputError is timelike.InputError
+    assert timelike.gp.GP is timelike.GP
+
+
 def test_nothing_speaks_of_a_machine():
     """No absolute path of a workplace in what we ship."""
     wrong = [p.name for p in modules() if "/work/" in p.read_text(encoding="utf-8")]

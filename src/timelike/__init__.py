@@ -77,3 +77,8 @@ __all__ = [
     "simulate",
     "spectral",
 ]
+
+
+def __dir__() -> list[str]:
+    """The public names, without the rooms that they come from."""
+    return [*__all__, *(name for name in globals() if name.startswith("__"))]
