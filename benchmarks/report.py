@@ -18,7 +18,7 @@ import numpy as np
 from racing import machine, table, write
 
 import timelike as tl
-from timelike.reporting import report
+from timelike.reporting.report import report
 
 TIMES = 12
 GROUPS = 8

@@ -70,3 +70,34 @@ def test_the_command_is_there():
 
     module, _, function = PROJECT["scripts"]["timelike"].partition(":")
     assert callable(getattr(import_module(module), function))
+
+
+# -- the repository, which an sdist has only a part of -----------------------------------------------------------------
+
+
+def of_the_repository(*parts):
+    path = ROOT.joinpath(*parts)
+    if not (ROOT / ".git").exists():
+        pytest.skip("this is not the repository")
+    return pytest.importorskip("yaml").safe_load(path.read_text(encoding="utf-8"))
+
+
+def test_hooks_before_a_commit_are_our_own_and_part_of_make_check():
+    (local,) = of_the_repository(".pre-commit-config.yaml")["repos"]
+    assert local["repo"] == "local"  # no host is asked for code
+    checked = (ROOT / "Makefile").read_text(encoding="utf-8").split("\ncheck:")[1].split("\n\n")[0]
+    for hook in local["hooks"]:
+        assert hook["language"] == "system"
+        program = re.match(r"\.venv/bin/(\w+(?: check| format)?)", hook["entry"])[1]
+        assert f"$(BIN)/{program}" in checked
+
+
+@pytest.mark.parametrize("name", ["bug_report.yml", "question_or_wish.yml"])
+def test_forms_ask_for_what_lets_us_repeat_it(name):
+    form = of_the_repository(".github", "ISSUE_TEMPLATE", name)
+    assert form["name"]
+    assert form["description"]
+    asked = " ".join(str(text) for field in form["body"] for text in field["attributes"].values())
+    for words in ("timelike info", "The command", "first lines of the file", "What you expected"):
+        assert words.casefold() in asked.casefold(), words
+    assert len({field.get("id") for field in form["body"]}) == len(form["body"])

@@ -61,6 +61,12 @@ def test_imports_point_up(path):
     assert not wrong, f"{path.relative_to(PACKAGE)} imports {wrong}, which are not on a line above its room"
 
 
+def test_ontology_is_an_island():
+    """Gene ontology is of use without courses: it needs nothing of ours but the errors."""
+    files = [path for path in modules() if room(path) == "ontology"]
+    assert {name for path in files for name in imported(path)} == {"exceptions", "ontology"}
+
+
 def test_import_is_light():
     """`import timelike` must not load what it does not need yet."""
     import subprocess
@@ -75,6 +81,19 @@ def test_import_is_light():
 def test_public_names_are_documented():
     undocumented = [name for name in timelike.__all__ if not (getattr(timelike, name).__doc__ or "").strip()]
     assert undocumented == []
+
+
+def test_what_users_see_are_the_public_names():
+    assert {name for name in dir(timelike) if not name.startswith("__")} == set(timelike.__all__)
+    assert {"__version__", "__doc__", "__all__"} <= set(dir(timelike))
+    everything = {}
+    exec("from timelike import *", everything)  # noqa: S102 - our own names
+    assert set(everything) - {"__builtins__"} == set(timelike.__all__)
+
+
+def test_rooms_are_reached_by_their_names_all_the_same():
+    assert timelike.exceptions.InputError is timelike.InputError
+    assert timelike.gp.GP is timelike.GP
 
 
 def test_nothing_speaks_of_a_machine():

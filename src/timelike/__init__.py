@@ -30,7 +30,7 @@ from timelike.pairs.similar_pairs import SimilarPairs, similar_pairs
 from timelike.pairs.similarity import Similarity, similarity
 from timelike.reading import read
 from timelike.reading.course_file import CourseFile
-from timelike.reporting import report
+from timelike.reporting.report import report
 from timelike.runs.analyse import analyse
 from timelike.runs.analysis import Analysis
 
@@ -79,3 +79,8 @@ __all__ = [
     "simulate",
     "spectral",
 ]
+
+
+def __dir__() -> list[str]:
+    """The public names, without the rooms that they come from."""
+    return [*__all__, *(name for name in globals() if name.startswith("__"))]

@@ -133,7 +133,7 @@ def test_odd_courses_are_drawn(values):
     assert len(list(parsed(shown(one)).iter("svg"))) == 1
 
 
-def test_courses_in_space_have_a_table_but_no_picture():
+def test_courses_in_space_have_a_table_but_no_figure():
     found = tl.TimeCourses.from_arrays(np.array([[0, 0], [1, 2], [3, 1]]), [[1, 2, 3], [2, 3, 4]])
     root = parsed(shown(found))
     assert not list(root.iter("svg"))

@@ -10,12 +10,11 @@ import pytest
 
 import timelike as tl
 from timelike.exceptions import InputError
-from timelike.reporting import report
 from timelike.reporting.methods_paragraph import methods
 from timelike.reporting.page_basis import chebyshev, features, interpolation
 from timelike.reporting.page_data import content, runner_up
 from timelike.reporting.page_json import real, script_json, whole
-from timelike.reporting.report import page
+from timelike.reporting.report import page, report
 from timelike.reporting.subject import Naming, Subject
 from timelike.reporting.words import clusters, facts, likelier, model, summary, timing
 

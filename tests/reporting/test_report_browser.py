@@ -10,7 +10,8 @@ import pytest
 
 import timelike as tl
 from browser import opened, running_browser
-from timelike.reporting import page_basis, report
+from timelike.reporting import page_basis
+from timelike.reporting.report import report
 
 HOSTILE = (
     "</script><script>alert(1)</script>",

@@ -186,6 +186,11 @@ def counted(n: int, noun: str) -> str:
     return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
+def shortened(text: str, most: int) -> str:
+    """The text, cut where it is longer than `most` characters."""
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
 def nearest(name: str, names: tuple[str, ...]) -> str:
     """A hint for a name that does not exist."""
     from difflib import get_close_matches

@@ -1,19 +1,17 @@
-"""What notebooks show: small HTML fragments with tables and inline SVG, in the colours of the page.
-
-Nothing here is loaded from elsewhere and no script runs. Text and thin lines take the colour of the text around them,
-so that light and dark pages both work. Every text from the data is escaped.
-"""
+"""What notebooks show of each noun: a small HTML fragment with tables and inline SVG, in the colours of the page."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from timelike.base.arrays import Floats, Ints
+from timelike.base.checks import counted, shortened
+from timelike.base.html import View, fragment, line, small_table, svg
+from timelike.base.replicates import averaged, totals
 
 if TYPE_CHECKING:
     from timelike.clusters.clustering import Clustering
@@ -25,14 +23,13 @@ if TYPE_CHECKING:
     from timelike.pairs.similarity import Similarity
 
 LINES, POINTS = 60, 30
-"""Courses in a picture, and points of a line, at most."""
+"""Courses in a figure, and points of a line, at most."""
 PANELS, MEMBERS = 12, 15
 """Panels of clusters, and courses in a panel, at most."""
 ROWS, CORNER, NAMES = 5, 6, 4
 """Rows of a table's head, rows and columns of a matrix's corner, names of a cluster's first courses."""
-CELL = "text-align:left;padding:1px 10px 1px 0"
-LONGEST = 40
-"""Characters of a name that are shown."""
+NAME = 20
+"""Characters of a name that are shown, where names stand beside each other."""
 SIGNAL = dict.fromkeys(("se", "matern12", "matern32", "matern52", "periodic"), "how far curves go from the mean") | {
     "linear": "how far lines rise in a unit of time"
 }
@@ -45,12 +42,12 @@ COLORS = ("#0084d1", "#d55e00")
 
 
 def courses(found: TimeCourses) -> str:
-    """A summary of courses, a picture of some, and the first rows of a table."""
+    """A summary of courses, a figure of some, and the first rows of a table."""
     shown = found.select(spaced(len(found), LINES))
     return fragment(
-        paragraph(repr(found)),
-        *picture_of_courses(shown, len(found)),
-        table(("course", "values", "times", "mean", "sd"), (_row(course) for course in found[:ROWS])),
+        line(repr(found)),
+        *figure_of_courses(shown, len(found)),
+        small_table(("course", "values", "times", "mean", "sd"), (_row(course) for course in found[:ROWS])),
         *more(len(found) - ROWS, "course"),
     )
 
@@ -61,23 +58,23 @@ def _row(course: TimeCourses) -> tuple[str, ...]:
     return course.names[0], str(len(course.values)), f"{number(low)} to {number(high)}", number(mean), number(sd)
 
 
-def picture_of_courses(shown: TimeCourses, count: int) -> Iterable[str]:
+def figure_of_courses(shown: TimeCourses, count: int) -> Iterable[str]:
     """The courses as lines over time; nothing where points have several coordinates."""
     if shown.points.shape[1] > 1:
         return
     view = View.of(shown.times, shown.values, width=420, height=130)
     opacity = float(np.clip(8 / len(shown), 0.25, 0.9))
-    lines = view.path(members(shown), f'stroke="currentColor" stroke-opacity="{opacity:.2f}"')
+    lines = view.lines(members(shown), f'stroke="currentColor" stroke-opacity="{opacity:.2f}"')
     yield svg(view, f"{len(shown)} of {count} courses over time", lines)
     if len(shown) < count:
-        yield paragraph(f"{len(shown)} of {count:,} courses are drawn.")
+        yield line(f"{len(shown)} of {count:,} courses are drawn.")
 
 
 def model(gp: GP, kernel: str) -> str:
     """A table of the hyperparameters with what they mean, and the warnings."""
     parameters = gp.kernel.get_params()
     rows = [
-        ("kernel", clipped(kernel, 2 * LONGEST), "shape of the curves"),
+        ("kernel", kernel, "shape of the curves"),
         ("length scale", numbers(gp.length_scale), "times further apart than this tell little about each other"),
         ("period", numbers(parameters.get("periodicity")), "time after which curves repeat"),
         ("signal sd", number(gp.signal_sd), SIGNAL.get(kernel, "factor of the kernel: scales its curves")),
@@ -86,8 +83,8 @@ def model(gp: GP, kernel: str) -> str:
         ("log likelihood", numbers(gp.log_likelihood), "of the courses it was fitted to"),
     ]
     known = (row for row in rows if row[1])
-    said = (paragraph(f"Look again: {sentence}") for sentence in gp.warnings)
-    return fragment(paragraph("GP: one Gaussian process for all courses"), table(("", "", ""), known), *said)
+    said = (line(f"Look again: {sentence}") for sentence in gp.warnings)
+    return fragment(line("GP: one Gaussian process for all courses"), small_table(("", "", ""), known), *said)
 
 
 def clusters(found: Clustering) -> str:
@@ -98,15 +95,15 @@ def clusters(found: Clustering) -> str:
         inside = np.flatnonzero(found.labels == label)
         rows.append((word(label), f"{len(inside):,}", first_names(found.names, inside)))
     rest = more(found.k - 2 * PANELS, "cluster")
-    return fragment(paragraph(repr(found)), table(("cluster", "courses", "first of them"), rows), *rest)
+    return fragment(line(repr(found)), small_table(("cluster", "courses", "first of them"), rows), *rest)
 
 
 def curve_clusters(found: CurveClustering, times: Floats, curves: Curve) -> str:
     """A panel for each cluster with its curve, (K, T) at `times`, and what to know about all of them."""
-    said = [paragraph(sentence) for sentence in _remarks(found)]
+    said = [line(sentence) for sentence in _remarks(found)]
     drawn = _panels(found, times, curves) if found.courses.points.shape[1] == 1 else []
     rest = more(found.k - PANELS, "cluster")
-    return fragment(paragraph(repr(found)), "<div>" + "".join(drawn) + "</div>", *rest, *said)
+    return fragment(line(repr(found)), "<div>" + "".join(drawn) + "</div>", *rest, *said)
 
 
 def _remarks(found: CurveClustering) -> Iterable[str]:
@@ -139,15 +136,15 @@ def _panel(found: CurveClustering, view: View, label: int, chosen: Ints, drawn: 
     lines = members(found.courses.select(chosen)) if len(chosen) else []
     mean, sd = curves.mean[label], curves.sd[label]
     size = f"{int(found.sizes[label]):,}"
-    picture = svg(
+    figure = svg(
         view,
         f"cluster {label}, {size} courses",
         view.band(times, mean - 2 * sd, mean + 2 * sd),
-        view.path(lines, 'stroke="currentColor" stroke-opacity="0.35"'),
-        view.path([(times, mean)], f'stroke="{COLORS[1]}" stroke-width="2.5"'),
+        view.lines(lines, 'stroke="currentColor" stroke-opacity="0.35"'),
+        view.lines([np.column_stack([times, mean])], f'stroke="{COLORS[1]}" stroke-width="2.5"'),
     )
     caption = f'<div style="font-size:90%">cluster {label}: {size}</div>'
-    return f'<div style="display:inline-block;margin:0 8px 6px 0">{caption}{picture}</div>'
+    return f'<div style="display:inline-block;margin:0 8px 6px 0">{caption}{figure}</div>'
 
 
 def similarity(found: Similarity) -> str:
@@ -157,8 +154,8 @@ def similarity(found: Similarity) -> str:
     rows = [(name, *map(number, row)) for name, row in zip(found.names, corner, strict=False)]
     how = "Above zero one curve explains the pair better, below zero two curves do."
     whole = found.values.shape == corner.shape
-    note = [] if whole else [paragraph("The first rows and columns are shown; to_frame() has all.")]
-    return fragment(paragraph(repr(found)), table(("", *columns[:CORNER]), rows), paragraph(how), *note)
+    note = [] if whole else [line("The first rows and columns are shown; to_frame() has all.")]
+    return fragment(line(repr(found)), small_table(("", *columns[:CORNER]), rows), line(how), *note)
 
 
 def explanation(why: Explanation) -> str:
@@ -166,23 +163,24 @@ def explanation(why: Explanation) -> str:
     verdict = "one curve explains both better" if why.similarity > 0 else "two curves explain them better"
     said = f"s = {number(why.similarity)}: {verdict}. Bars show where along time that comes from; they add up to s."
     legend = "".join(
-        f'<span style="color:{color}">&#9632;</span> {escape(clipped(name))} &nbsp; '
+        f'<span style="color:{color}">&#9632;</span> {escape(shortened(name, 2 * NAME))} &nbsp; '
         for color, name in zip(COLORS, why.pair.names, strict=True)
     )
     drawn = [_bars(why)] if why.pair.points.shape[1] == 1 else []
-    return fragment(paragraph(repr(why)), *drawn, f"<div>{legend}</div>", paragraph(said))
+    return fragment(line(repr(why)), *drawn, f"<div>{legend}</div>", line(said))
 
 
 def _bars(why: Explanation) -> str:
-    heights = [averaged(why.pair[k].times, share, total=True) for k, share in enumerate(why.contributions)]
-    every = np.concatenate([height for _, height in heights])
+    heights = totals(why.pair.times, np.concatenate(why.contributions), why.pair.starts)
+    every = np.concatenate(heights)[:, 1]
     view = View.of(why.pair.times, np.append(every, 0.0), width=420, height=130, margin=10)
     width = max(1.5, min(8.0, 150 / len(every)))
-    parts = [view.path([(np.array(view.times), np.zeros(2))], 'stroke="currentColor" stroke-opacity="0.6"')]
-    for k, (times, height) in enumerate(heights):
-        shift = (k - 0.5) * width
-        parts.append(view.bars(times, height, shift, f'stroke="{COLORS[k]}" stroke-width="{width:.1f}"'))
-    return svg(view, f"contributions along time to s = {number(why.similarity)}", *parts)
+    zero = view.lines([np.column_stack([view.times, (0, 0)])], 'stroke="currentColor" stroke-opacity="0.6"')
+    bars = [
+        view.bars(height, (k - 0.5) * width, f'stroke="{COLORS[k]}" stroke-width="{width:.1f}"')
+        for k, height in enumerate(heights)
+    ]
+    return svg(view, f"contributions along time to s = {number(why.similarity)}", zero, *bars)
 
 
 def neighbors(found: Neighbors) -> str:
@@ -191,101 +189,19 @@ def neighbors(found: Neighbors) -> str:
     rows = []
     for name, near, scores in zip(found.names, found.indices[:ROWS], found.scores[:ROWS], strict=False):
         pairs = zip(near[:CORNER], scores[:CORNER], strict=True)
-        rows.append((name, *(f"{clipped(items[i], LONGEST // 2)} ({s:.3g})" for i, s in pairs)))
+        rows.append((name, *(f"{shortened(items[i], NAME)} ({s:.3g})" for i, s in pairs)))
     header = ("course", *(f"nearest {k + 1}" for k in range(min(CORNER, found.indices.shape[1]))))
     how = "In brackets s, the log likelihood ratio of one curve to two curves for the pair."
     rest = more(len(found.names) - ROWS, "course")
-    return fragment(paragraph(repr(found)), table(header, rows), paragraph(how), *rest)
+    return fragment(line(repr(found)), small_table(header, rows), line(how), *rest)
 
 
-# -- pictures ------------------------------------------------------------------------------------------------------
-
-Line = tuple[Floats, Floats]
+# -- pieces of them ------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class View:
-    """Which times and values a picture shows, and how large it is, in pixels."""
-
-    times: tuple[float, float]
-    values: tuple[float, float]
-    width: int
-    height: int
-    margin: int = 4
-
-    @classmethod
-    def of(cls, times: Floats, values: Floats, *, width: int, height: int, margin: int = 4) -> View:
-        """A picture that has room for all times and values."""
-        spans = [(float(x.min()), float(x.max())) for x in (times, values)]
-        wide = [(low, high) if high > low else (low - 0.5, high + 0.5) for low, high in spans]
-        return cls(wide[0], wide[1], width, height, margin)
-
-    def x(self, times: Floats) -> Floats:
-        """Pixels from the left."""
-        low, high = self.times
-        return self.margin + (self.width - 2 * self.margin) * ((times - low) / (high - low))
-
-    def y(self, values: Floats) -> Floats:
-        """Pixels from the top."""
-        low, high = self.values
-        return self.margin + (self.height - 2 * self.margin) * ((high - values) / (high - low))
-
-    def path(self, lines: Iterable[Line], style: str) -> str:
-        """All lines in one element."""
-        return _path("".join(self._line(*line) for line in lines), f'stroke-linecap="round" {style}')
-
-    def band(self, times: Floats, low: Floats, high: Floats) -> str:
-        """The area between two curves, cut off where the picture ends."""
-        around = np.append(times, times[::-1]), np.clip(np.append(low, high[::-1]), *self.values)
-        return f'<path d="{self._line(*around)}Z" fill="currentColor" fill-opacity="0.12"/>'
-
-    def bars(self, times: Floats, heights: Floats, shift: float, style: str) -> str:
-        """Upright bars from zero."""
-        zero = float(self.y(np.zeros(1))[0])
-        tops = zip(self.x(times) + shift, self.y(heights), strict=True)
-        return _path("".join(f"M{x:.1f} {zero:.1f}V{top:.1f}" for x, top in tops), style)
-
-    def _line(self, times: Floats, values: Floats) -> str:
-        pixels = [f"{x:.0f} {y:.0f}" for x, y in zip(self.x(times), self.y(values), strict=True)]
-        # A lone point is a line of no length, which round caps make visible.
-        return "M" + "L".join(pixels if len(pixels) > 1 else pixels * 2)
-
-
-def _path(d: str, style: str) -> str:
-    return f'<path d="{d}" fill="none" stroke-linejoin="round" {style}/>' if d else ""
-
-
-def svg(view: View, label: str, *parts: str) -> str:
-    """A picture with the range of its times below and the range of its values beside it."""
-    w, h = view.width, view.height
-    box = f'viewBox="0 0 {w + 52} {h + 16}" width="{w + 52}" height="{h + 16}"'
-    frame = f'<path d="M0 0V{h}H{w}" fill="none" stroke="currentColor" stroke-opacity="0.4"/>'
-    ticks = [
-        (w + 4, 10, "start", view.values[1]),
-        (w + 4, h, "start", view.values[0]),
-        (0, h + 13, "start", view.times[0]),
-        (w, h + 13, "end", view.times[1]),
-    ]
-    texts = (f'<text x="{x}" y="{y}" text-anchor="{side}">{value:.3g}</text>' for x, y, side, value in ticks)
-    words = f'<g fill="currentColor" font-size="11">{"".join(texts)}</g>'
-    return f'<svg role="img" aria-label="{escape(label)}" {box}>{frame}{"".join(parts)}{words}</svg>'
-
-
-def members(shown: TimeCourses) -> list[Line]:
+def members(shown: TimeCourses) -> list[Floats]:
     """A line for each course, replicates averaged, with at most `POINTS` points."""
-    lines = []
-    for start, stop in zip(shown.starts[:-1], shown.starts[1:], strict=True):
-        times, values = averaged(shown.times[start:stop], shown.values[start:stop])
-        kept = spaced(len(times), POINTS)
-        lines.append((times[kept], values[kept]))
-    return lines
-
-
-def averaged(times: Floats, values: Floats, *, total: bool = False) -> Line:
-    """Distinct times, and the mean of the values at each, or their total."""
-    distinct, at, counts = np.unique(times, return_inverse=True, return_counts=True)
-    sums = np.bincount(at.ravel(), values).astype(float)
-    return distinct, sums if total else sums / counts
+    return [each[spaced(len(each), POINTS)] for each in averaged(shown.times, shown.values, shown.starts)]
 
 
 def spaced(count: int, most: int) -> Ints:
@@ -293,50 +209,20 @@ def spaced(count: int, most: int) -> Ints:
     return np.unique(np.linspace(0, count - 1, min(count, most)).astype(np.intp))
 
 
-# -- words ---------------------------------------------------------------------------------------------------------
-
-
-def fragment(*parts: str) -> str:
-    """The parts, one below the other."""
-    return '<div class="timelike" style="font-size:13px;line-height:1.4">' + "".join(parts) + "</div>"
-
-
-def paragraph(text: str) -> str:
-    """A line of text, escaped."""
-    return f'<div style="margin:2px 0 4px 0">{escape(clipped(text, 400))}</div>'
-
-
-def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A small table; every cell is escaped, and long ones are cut."""
-    head = "".join(f'<th style="{CELL}">{_cell(text)}</th>' for text in header)
-    body = "".join("<tr>" + "".join(f'<td style="{CELL}">{_cell(c)}</td>' for c in row) + "</tr>" for row in rows)
-    top = f"<thead><tr>{head}</tr></thead>" if any(header) else ""
-    return f'<table style="font-size:inherit">{top}<tbody>{body}</tbody></table>'
-
-
-def _cell(text: str) -> str:
-    return escape(clipped(text, 2 * LONGEST))
-
-
 def more(count: int, noun: str) -> list[str]:
     """A line that says what is not shown, if anything."""
-    return [paragraph(f"... and {count:,} more {noun}{'' if count == 1 else 's'}.")] if count > 0 else []
+    return [line(f"... and {counted(count, f'more {noun}')}.")] if count > 0 else []
 
 
 def first_names(names: Sequence[str], inside: Ints) -> str:
     """The first few names of a cluster."""
-    shown = ", ".join(clipped(names[i], LONGEST // 2) for i in inside[:NAMES])
+    shown = ", ".join(shortened(names[i], NAME) for i in inside[:NAMES])
     return shown + (", ..." if len(inside) > NAMES else "")
 
 
 def word(label: int) -> str:
     """A cluster, for a table."""
     return "none" if label < 0 else str(label)
-
-
-def clipped(text: str, longest: int = LONGEST) -> str:
-    """The text, cut where it is too long to show."""
-    return text if len(text) <= longest else text[: longest - 3] + "..."
 
 
 def number(value: float) -> str:

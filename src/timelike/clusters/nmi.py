@@ -1,11 +1,11 @@
-"""Scores of clusterings, and of differences between scores."""
+"""nmi: how far two clusterings agree."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from timelike.exceptions import InputError
 
@@ -33,22 +33,6 @@ def nmi(labels_a: Any, labels_b: Any) -> float:
     if len(a) != len(b):
         raise InputError(f"{len(a)} labels cannot be compared with {len(b)}: give both for the same courses.")
     return float(normalized_mutual_info_score(a, b, average_method="geometric"))
-
-
-def rank_sum(sample_a: ArrayLike, sample_b: ArrayLike) -> float:
-    """Two-sided p-value of the Wilcoxon rank-sum test that two samples come from one distribution.
-
-    Normal approximation with corrections for ties and continuity, as MATLAB's ``ranksum`` has for samples
-    like the paper's; SciPy's function ``ranksums`` makes neither correction.
-
-    Examples
-    --------
-    >>> round(rank_sum([1, 2, 3, 4, 5], [4, 5, 6, 7, 8]), 4)
-    0.0356
-    """
-    from scipy.stats import mannwhitneyu
-
-    return float(mannwhitneyu(sample_a, sample_b, method="asymptotic").pvalue)
 
 
 def _labels(clustering_or_labels: Any) -> NDArray[Any]:

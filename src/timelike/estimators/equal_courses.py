@@ -1,4 +1,4 @@
-"""Courses that are the same course: equal in all times and values."""
+"""equal_courses: which courses are the same course, equal in all times and values."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from timelike.courses import TimeCourses
 
 
-class Twins(NamedTuple):
+class Equal(NamedTuple):
     """Numbers that are the same for equal courses.
 
     Attributes
@@ -30,21 +30,21 @@ class Twins(NamedTuple):
     first: Ints
 
 
-def twin_groups(courses: TimeCourses, known: TimeCourses) -> Twins:
+def equal_courses(courses: TimeCourses, known: TimeCourses) -> Equal:
     """Which courses are equal to which known ones.
 
     Examples
     --------
     >>> from timelike import TimeCourses
     >>> known = TimeCourses.from_arrays([0, 1], [[1, 2], [3, 4], [1, 2]])
-    >>> twin_groups(TimeCourses.from_arrays([0, 1], [[3, 4], [1, 1], [1, 2]]), known).first
+    >>> equal_courses(TimeCourses.from_arrays([0, 1], [[3, 4], [1, 1], [1, 2]]), known).first
     array([ 1, -1,  0])
     """
     number: dict[bytes, int] = {}
     of_known = np.array([number.setdefault(key, len(number)) for key in _keys(known)])
     of_new = np.array([number.get(key, -1) for key in _keys(courses)])
     appears = np.unique(of_known, return_index=True)[1]
-    return Twins(of_new, of_known, np.where(of_new >= 0, appears[of_new], -1))
+    return Equal(of_new, of_known, np.where(of_new >= 0, appears[of_new], -1))
 
 
 def _keys(courses: TimeCourses) -> Iterator[bytes]:

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from timelike.base import checks
 from timelike.base.arrays import Floats, Ints
 from timelike.estimators.base import CourseEstimator
-from timelike.estimators.equal_courses import twin_groups
+from timelike.estimators.equal_courses import equal_courses
 from timelike.exceptions import InputError
 from timelike.pairs.nearest.neighbors import neighbors
 from timelike.pairs.scales import as_distance, as_probability
@@ -144,8 +144,8 @@ class GPSimilarity(CourseTransformer):
     def _converted(self, courses: TimeCourses, scores: Floats) -> Floats:
         values = OUTPUTS[self.output](scores)
         if self.output == "distance":
-            twins = twin_groups(courses, self.courses_)
-            values[twins.new[:, None] == twins.known] = 0
+            equal = equal_courses(courses, self.courses_)
+            values[equal.new[:, None] == equal.known] = 0
         return values
 
 
@@ -233,11 +233,11 @@ class GPNeighbors(CourseTransformer):
         """Positions and distances of the nearest training courses, each row sorted; an equal course is among them."""
         found = neighbors(courses, self.gp_, self._count(), others=self.courses_)
         edges, distances = np.array(found.indices), as_distance(found.scores)
-        twins = twin_groups(courses, self.courses_)
-        distances[twins.new[:, None] == twins.known[edges]] = 0
+        equal = equal_courses(courses, self.courses_)
+        distances[equal.new[:, None] == equal.known[edges]] = 0
         # The most similar course of all need not be the course itself; the graph has it all the same.
-        lost = np.flatnonzero((twins.first >= 0) & (distances > 0).all(axis=1))
-        edges[lost, -1], distances[lost, -1] = twins.first[lost], 0
+        lost = np.flatnonzero((equal.first >= 0) & (distances > 0).all(axis=1))
+        edges[lost, -1], distances[lost, -1] = equal.first[lost], 0
         order = np.argsort(distances, axis=1, kind="stable")
         return np.take_along_axis(edges, order, axis=1), np.take_along_axis(distances, order, axis=1)
 

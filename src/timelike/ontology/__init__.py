@@ -8,5 +8,7 @@ differ: scores are not rounded, and the best-match average is an average also fo
 where GOSemSim takes the maximum.
 """
 
-from timelike.ontology.terms import *  # noqa: F403
-from timelike.ontology.terms import __all__ as __all__
+from timelike.ontology.files import Reading
+from timelike.ontology.terms import Mapped, Ontology, example, read
+
+__all__ = ["Mapped", "Ontology", "Reading", "example", "read"]

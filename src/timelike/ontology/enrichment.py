@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from timelike.exceptions import InputError
-from timelike.ontology import Ontology
 from timelike.ontology.bhi import label_codes
+from timelike.ontology.terms import Ontology
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -5,5 +5,25 @@ Axes it draws there and takes over their size of text. Labels get their units by
 should be different can be changed on the Axes afterwards. :func:`save` writes the figure.
 """
 
-from timelike.plot.course_figures import *  # noqa: F403
-from timelike.plot.course_figures import __all__ as __all__
+from timelike.plot.cluster_figures import cluster_panels, clusters
+from timelike.plot.course_figures import courses, explanation, neighbors, pair
+from timelike.plot.matrix_figures import heatmap, value_heatmap
+from timelike.plot.parts import COLORS, panels, save
+from timelike.plot.tree_figures import bound, dendrogram, tree_heatmap
+
+__all__ = [
+    "COLORS",
+    "bound",
+    "cluster_panels",
+    "clusters",
+    "courses",
+    "dendrogram",
+    "explanation",
+    "heatmap",
+    "neighbors",
+    "pair",
+    "panels",
+    "save",
+    "tree_heatmap",
+    "value_heatmap",
+]

@@ -1,4 +1,4 @@
-"""Pictures of clusters over time: their courses, their curves, and what is in none of them."""
+"""Figures of clusters over time: their courses, their curves, and what is in none of them."""
 
 from __future__ import annotations
 
@@ -202,7 +202,7 @@ def _draw_panels(shown: _Shown, axes: list[Axes] | None, time: str, value: str) 
     used = list(axes[: len(labels)])
     for label, ax in zip(labels, used, strict=True):
         _draw_panel(shown, label, ax)
-    _same_scale(used)
+    parts.same_scale(used)
     _label_outside(used, time, value)
     if len(used[0].figure.axes) == len(axes):
         _explain(shown, used[0])
@@ -225,14 +225,6 @@ def _draw_panel(shown: _Shown, label: int, ax: Any) -> None:
         parts.draw_curve(ax, shown.at, shown.curves[label])
     name = f"cluster {label}" if label >= 0 else "none of these"
     parts.labelled(ax, f"{name}: {len(shown.members(label)):,}", "", "")
-
-
-def _same_scale(axes: list[Axes]) -> None:
-    """One range of times and values for all panels: sizes can be compared by eye."""
-    for limits, change in (("get_xlim", "set_xlim"), ("get_ylim", "set_ylim")):
-        found = np.array([getattr(ax, limits)() for ax in axes])
-        for ax in axes:
-            getattr(ax, change)(found[:, 0].min(), found[:, 1].max())
 
 
 def _label_outside(axes: list[Axes], time: str, value: str) -> None:

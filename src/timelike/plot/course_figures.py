@@ -1,21 +1,18 @@
-"""Figures for publications: one function, one figure, drawn on the Axes that it returns.
-
-Without `ax` each function makes a figure that fits one column of a journal (3.5 inches), or two (7 inches); on given
-Axes it draws there and takes over their size of text. Labels get their units by `time` and `value`; whatever else
-should be different can be changed on the Axes afterwards. :func:`save` writes the figure.
-"""
+"""Figures of courses over time: all of them, two under one curve, what makes two alike, and a course's nearest."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from timelike.base import checks
 from timelike.base.arrays import Floats
 from timelike.base.checks import counted
+from timelike.base.replicates import totals
 from timelike.exceptions import InputError
-from timelike.plot.cluster_figures import cluster_panels, clusters
-from timelike.plot.matrix_figures import bound, dendrogram, heatmap, tree_heatmap, value_heatmap
+from timelike.pairs.explain import Explanation, explain
+from timelike.pairs.nearest.neighbors import Neighbors
 from timelike.plot.parts import (
     COLORS,
     DASHES,
@@ -31,9 +28,7 @@ from timelike.plot.parts import (
     legend_beside,
     number,
     one_coordinate,
-    panels,
-    save,
-    shortened,
+    short,
     times_of,
     titled,
 )
@@ -43,24 +38,6 @@ if TYPE_CHECKING:
 
     from timelike.courses import TimeCourses
     from timelike.gp import GP
-    from timelike.pairs.explain import Explanation
-
-__all__ = [
-    "COLORS",
-    "bound",
-    "cluster_panels",
-    "clusters",
-    "courses",
-    "dendrogram",
-    "explanation",
-    "heatmap",
-    "neighbors",
-    "pair",
-    "panels",
-    "save",
-    "tree_heatmap",
-    "value_heatmap",
-]
 
 
 def courses(
@@ -109,7 +86,7 @@ def _draw_few(ax: Any, courses: TimeCourses, time: str, value: str) -> Axes:
     if len(courses) == 1:
         return labelled(ax, courses.names[0], time, value)
     labelled(ax, "", time, value)
-    legend_above(ax, handles, [shortened(name) for name in courses.names], columns=3)
+    legend_above(ax, handles, [short(name) for name in courses.names], columns=3)
     return ax
 
 
@@ -135,8 +112,6 @@ def pair(
     >>> ax.get_title(loc="left")
     's = ...8.97: two curves explain them better'
     """
-    from timelike.pairs.explain import explain
-
     why = explain(courses, gp, first, second)
     ax = axes_or_page(ax)
     at = times_of(why.pair)
@@ -144,7 +119,7 @@ def pair(
     points = [draw_points(ax, why.pair[k], COLORS[k]) for k in range(2)]
     own = [_draw_own(ax, at, gp.posterior(why.pair[k], at).mean, COLORS[k]) for k in range(2)]
     labelled(ax, "", time, value)
-    names = [shortened(name) for name in why.pair.names]
+    names = [short(name) for name in why.pair.names]
     texts = [*names, "one curve for both, ± 2 sd", "a curve for each"]
     rows = legend_above(ax, [*points, (shared[1], shared[0]), tuple(own)], texts)
     return titled(ax, _verdict(why.similarity), rows=rows)
@@ -167,31 +142,20 @@ def explanation(why: Explanation, ax: Axes | None = None, *, time: str = "time")
     >>> bool(abs(sum(bar.get_height() for bar in ax.patches) - why.similarity) < 1e-9)
     True
     """
+    checks.instance(why, Explanation, "why")
     ax = axes_or_page(ax)
     times = one_coordinate(why.pair.times)
     span = np.ptp(times) or 1.0
     width = 0.4 * min(np.diff(np.unique(times)).min(initial=span), span / 12)
-    handles = []
-    for k, share in enumerate(why.contributions):
-        distinct, at = np.unique(why.pair[k].times, return_inverse=True)
-        total = np.bincount(at.ravel(), share)
-        handles.append(ax.bar(distinct + (k - 0.5) * width, total, width, color=COLORS[k], linewidth=0))
+    bars = totals(times, np.concatenate(why.contributions), why.pair.starts)
+    handles = [
+        ax.bar(bar[:, 0] + (k - 0.5) * width, bar[:, 1], width, color=COLORS[k], linewidth=0)
+        for k, bar in enumerate(bars)
+    ]
     ax.axhline(0, color="0.3", linewidth=0.6)
     labelled(ax, "", time, "contribution to s")
-    rows = legend_above(ax, handles, [shortened(name) for name in why.pair.names])
+    rows = legend_above(ax, handles, [short(name) for name in why.pair.names])
     return titled(ax, _verdict(why.similarity), rows=rows)
-
-
-class Neighbors(Protocol):
-    """What :func:`timelike.neighbors` gives: for each course the nearest, and their s, (N, k) each."""
-
-    @property
-    def indices(self) -> Any:
-        """Positions of the nearest courses."""
-
-    @property
-    def scores(self) -> Any:
-        """Their similarities."""
 
 
 def neighbors(
@@ -221,39 +185,40 @@ def neighbors(
 
     Examples
     --------
-    >>> from types import SimpleNamespace
     >>> import timelike as tl
     >>> courses, _ = tl.simulate.profiles(seed=1)
     >>> gp = tl.fit(courses)
-    >>> s = tl.similarity(courses, gp, courses).values
-    >>> best = (-s).argsort(axis=1)[:, :5]
-    >>> nearest = SimpleNamespace(indices=best, scores=np.take_along_axis(s, best, axis=1))
-    >>> ax = tl.plot.neighbors(courses, gp, "A01", nearest)
+    >>> ax = tl.plot.neighbors(courses, gp, "A01", tl.neighbors(courses, gp, k=5))
     >>> len(ax.get_legend().get_texts())
     7
     """
-    if len(nearest.indices) != len(courses):
-        raise InputError(f"the neighbours are of {len(nearest.indices):,} courses, not of these {len(courses):,}.")
-    if getattr(nearest, "others", None) is not None:
-        raise InputError("these neighbours are among other courses: find them with timelike.neighbors(courses, gp).")
+    _check_nearest(nearest, courses)
     at = courses.index(name)
     ax = axes_or_page(ax)
     asked = courses[at]
     curve, band = draw_curve(ax, times_of(asked), gp.posterior(asked, times_of(asked)))
     draw_points(ax, asked, "black")
-    curve.set_label(shortened(asked.names[0]))
+    curve.set_label(short(asked.names[0]))
     band.set_label("± 2 sd of its curve")
     for rank, (index, score) in enumerate(zip(nearest.indices[at], nearest.scores[at], strict=True)):
         if index >= 0:
             _draw_neighbor(ax, courses[int(index)], rank, float(score))
     legend_beside(ax)
-    return labelled(ax, f"the courses most like {shortened(asked.names[0])}", time, value)
+    return labelled(ax, f"the courses most like {short(asked.names[0])}", time, value)
+
+
+def _check_nearest(nearest: Neighbors, courses: TimeCourses) -> None:
+    checks.instance(nearest, Neighbors, "nearest")
+    if len(nearest.indices) != len(courses):
+        raise InputError(f"the neighbours are of {len(nearest.indices):,} courses, not of these {len(courses):,}.")
+    if nearest.others is not None:
+        raise InputError("these neighbours are among other courses: find them with timelike.neighbors(courses, gp).")
 
 
 def _draw_neighbor(ax: Any, course: TimeCourses, rank: int, score: float) -> None:
     dashes = DASHES[rank // LIGHT % len(DASHES)]
     marker = "o" if len(np.unique(course.times)) == 1 else ""
-    label = f"{shortened(course.names[0])}, s = {number(score, '.1f')}"
+    label = f"{short(course.names[0])}, s = {number(score, '.1f')}"
     ax.plot(
         *averaged(course)[0].T, linestyle=dashes, marker=marker, color=COLORS[rank % LIGHT], linewidth=0.9, label=label
     )

@@ -1,8 +1,8 @@
-"""Pictures of matrices and trees: similarities, values in the order of clusters, merges, numbers of clusters."""
+"""Figures of matrices: similarities, and values in the order of clusters."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,7 +13,8 @@ from timelike.clusters.clustering import Clustering
 from timelike.courses import TimeCourses
 from timelike.exceptions import InputError
 from timelike.plot import parts
-from timelike.plot.parts import COLORS, ONE_COLUMN, TWO_COLUMNS, color_of
+from timelike.plot.branches import tips_of
+from timelike.plot.parts import ONE_COLUMN
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -67,10 +68,10 @@ def heatmap(
     values = similarity.values[np.ix_(rows, rows)] if square else similarity.values[rows]
     ax = parts.axes_or_page(ax, _square_size(len(rows)))
     if hasattr(similarity, "measure"):
-        _draw_image(ax, values, ("viridis_r", 0.0, _limit(values)), f"{similarity.measure} distance")
+        draw_image(ax, values, ("viridis_r", 0.0, _limit(values)), f"{similarity.measure} distance")
     else:
         pairs = values[~np.eye(len(values), dtype=bool)] if square else values
-        _draw_image(ax, values, ("RdBu", -_limit(-pairs), _limit(pairs)), "s: two curves < 0 < one curve")
+        draw_image(ax, values, ("RdBu", -_limit(-pairs), _limit(pairs)), "s: two curves < 0 < one curve")
     names = [similarity.names[i] for i in rows]
     labels = None if clustering is None else clustering.labels[rows]
     _label_rows(ax, names, labels, "y")
@@ -115,13 +116,13 @@ def value_heatmap(
     """
     checks.instance(courses, TimeCourses, "courses")
     rows = sequence(courses.names, clustering, order)
-    edges, table = _time_table(courses)
-    size = (ONE_COLUMN, _height(len(rows)))
+    edges, table = time_table(courses)
+    size = (ONE_COLUMN, page_height(len(rows)))
     ax = parts.axes_or_page(ax, size)
-    _draw_image(ax, table[rows], _value_look(table), value)
+    draw_image(ax, table[rows], value_look(table), value)
     labels = None if clustering is None else clustering.labels[rows]
     _label_rows(ax, [courses.names[i] for i in rows], labels, "y")
-    _label_times(ax, edges, table.shape[1])
+    label_times(ax, edges, table.shape[1])
     ax.set_xlabel(time)
     return ax
 
@@ -142,7 +143,7 @@ def sequence(names: tuple[str, ...], clustering: Clustering | None, order: Ints 
             f"the clustering is of other courses ({len(clustering.names):,} names against {len(names):,}), or has them "
             "in another order."
         )
-    leaves = np.arange(len(names)) if clustering.linkage is None else branches(clustering.linkage, len(names)).tips
+    leaves = np.arange(len(names)) if clustering.linkage is None else tips_of(clustering.linkage, len(names))
     last = np.where(clustering.labels < 0, clustering.k, clustering.labels)
     return np.asarray(leaves[np.argsort(last[leaves], kind="stable")])
 
@@ -155,7 +156,8 @@ def _square_size(count: int) -> tuple[float, float]:
     return side, 0.82 * side
 
 
-def _height(count: int) -> float:
+def page_height(count: int) -> float:
+    """How tall a figure with a row for each of so many courses is, in inches."""
     return 4.0 if count > NAMED else 0.13 * count + 1.2
 
 
@@ -169,7 +171,8 @@ Look = tuple[str, float, float]
 """A colour map and the values at its ends."""
 
 
-def _value_look(table: Floats) -> Look:
+def value_look(table: Floats) -> Look:
+    """Colours for values: with white at zero where there are some on both sides."""
     low, high = (float(x) for x in np.nanpercentile(table, [2, 98]))
     if low < 0 < high:
         limit = max(-low, high)
@@ -177,7 +180,7 @@ def _value_look(table: Floats) -> Look:
     return "viridis", low, high if high > low else low + 1
 
 
-def _draw_image(ax: Any, values: Floats, look: Look, label: str) -> None:
+def draw_image(ax: Any, values: Floats, look: Look, label: str) -> None:
     """Draw the image and its colour bar, zero in the middle where it is between; grey behind what is missing."""
     from matplotlib.colors import Normalize, TwoSlopeNorm
 
@@ -204,7 +207,7 @@ def _ticks(low: float, high: float) -> list[float]:
     return [*(float(t) for t in below if low <= t < 0), 0.0, *(float(t) for t in above if 0 < t <= high)]
 
 
-def _time_table(courses: TimeCourses) -> tuple[Floats, Floats]:
+def time_table(courses: TimeCourses) -> tuple[Floats, Floats]:
     """Times of the columns, or the edges of the intervals (one more), and the mean values, NaN where there are none."""
     times = parts.one_coordinate(courses.times)
     columns, column = np.unique(times, return_inverse=True)
@@ -220,7 +223,7 @@ def _time_table(courses: TimeCourses) -> tuple[Floats, Floats]:
     return columns, mean.reshape(len(courses), width)
 
 
-def _label_times(ax: Any, columns: Floats, width: int) -> None:
+def label_times(ax: Any, columns: Floats, width: int) -> None:
     """Write the times below their columns, or below the edges of the intervals, as many as fit."""
     from matplotlib.ticker import MaxNLocator
 
@@ -245,12 +248,9 @@ def _label_rows(ax: Any, names: list[str], labels: Ints | None, axis: str) -> No
     named = len(names) <= parts.fitting(ax, axis)
     if labels is not None:
         _mark_clusters(ax, labels, axis, beside=named)
-    if named:
-        turned = {"rotation": 90} if axis == "x" else {}
-        getattr(ax, f"set_{axis}ticks")(range(len(names)), [parts.shortened(name) for name in names], **turned)
-        ax.tick_params(axis=axis, length=0)
-    elif labels is None:
-        getattr(ax, f"set_{axis}ticks")([])
+    if named or labels is None:
+        parts.name_places(ax, axis, names)
+    if not named and labels is None:
         getattr(ax, f"set_{axis}label")(counted(len(names), "course"))
 
 
@@ -288,192 +288,3 @@ def _across(ax: Any, axis: str) -> Any:
     other.tick_params(labelsize=parts.text_size(ax) - 1)
     getattr(other, f"{axis}axis").label.set_size(parts.text_size(ax))
     return other
-
-
-# -- trees -------------------------------------------------------------------------------------------------------
-
-
-class Branches(NamedTuple):
-    """A tree to draw: its tips from one side to the other, and for each merge its number and its three strokes."""
-
-    tips: Ints
-    nodes: Ints
-    strokes: Floats
-    """(merges, 4, 2): place along the tips and height, up one side, across, down the other."""
-    place: dict[int, float]
-
-
-def branches(tree: Floats, leaves: int) -> Branches:
-    """The last ``leaves - 1`` merges of a SciPy linkage matrix, without recursion: trees may be deep.
-
-    Examples
-    --------
-    >>> found = branches(np.array([[0, 2, 1, 2], [1, 3, 5, 3.0]]), 3)
-    >>> found.tips, found.strokes[-1].tolist()
-    (array([1, 0, 2]), [[0.0, 0.0], [0.0, 5.0], [1.5, 5.0], [1.5, 1.0]])
-    """
-    count = len(tree) + 1
-    begin = max(0, count - leaves)
-    pairs = tree[:, :2].astype(int)
-    tips, waiting = [], [2 * count - 2]
-    while waiting:
-        node = waiting.pop()
-        if node < count + begin:
-            tips.append(node)
-        else:
-            waiting += [pairs[node - count][1], pairs[node - count][0]]
-    place = {node: float(at) for at, node in enumerate(tips)}
-    height = dict.fromkeys(tips, 0.0)
-    strokes = np.empty((len(tree) - begin, 4, 2))
-    for i in range(begin, len(tree)):
-        (p, q), top = pairs[i], float(tree[i, 2])
-        strokes[i - begin] = [(place[p], height[p]), (place[p], top), (place[q], top), (place[q], height[q])]
-        place[count + i], height[count + i] = (place[p] + place[q]) / 2, top
-    return Branches(np.array(tips), np.arange(count + begin, 2 * count - 1), strokes, place)
-
-
-def dendrogram(clustering: Clustering, ax: Axes | None = None, *, leaves: int = 40) -> Axes:
-    """The tree of merges, its last `leaves` branches; branches have the colours and numbers of the clusters.
-
-    A tip is a course, with its name, or in brackets the number of courses that were merged below it.
-
-    Examples
-    --------
-    >>> import timelike as tl
-    >>> courses, _ = tl.simulate.profiles(noise=0.05, seed=1)
-    >>> ax = tl.plot.dendrogram(tl.evidence_linkage(courses, tl.fit(courses), k=3))
-    >>> ax.get_title(loc="left")
-    '150 courses, cut into 3 clusters'
-    """
-    tree = _tree(clustering)
-    checks.whole(leaves, "leaves")
-    count = len(clustering.names)
-    shown = branches(tree, leaves)
-    ax = parts.axes_or_page(ax, (ONE_COLUMN if len(shown.tips) <= 20 else TWO_COLUMNS, 2.8))
-    _draw_branches(ax, shown, _label_of_branch(tree, clustering.labels), upright=True)
-    size = {i: int(n) for i, n in enumerate(tree[:, 3], start=count)}
-    texts = [f"({size[t]:,})" if t in size else parts.shortened(clustering.names[t]) for t in shown.tips]
-    if len(texts) <= parts.fitting(ax, "x"):
-        ax.set_xticks(range(len(texts)), texts, rotation=90)
-        ax.tick_params(axis="x", length=0)
-    else:
-        ax.set_xticks([])
-    ax.set_xlim(-0.8, len(texts) - 0.2)
-    height = "loss of evidence" if clustering.method == "evidence linkage" else "distance"
-    parts.labelled(ax, f"{counted(count, 'course')}, cut into {counted(clustering.k, 'cluster')}", "", height)
-    ax.spines["bottom"].set_visible(False)
-    return ax
-
-
-def tree_heatmap(clustering: Clustering, courses: TimeCourses, *, time: str = "time", value: str = "value") -> Axes:
-    """The values of all courses as an image in the order of the tree, which is drawn beside it; the image's Axes.
-
-    Two panels, so always a figure of its own. For the image see :func:`value_heatmap`.
-
-    Examples
-    --------
-    >>> import timelike as tl
-    >>> courses, _ = tl.simulate.profiles(noise=0.05, seed=1)
-    >>> ax = tl.plot.tree_heatmap(tl.evidence_linkage(courses, tl.fit(courses), k=3), courses, time="time (h)")
-    >>> ax.images[0].get_array().shape
-    (150, 15)
-    """
-    tree = _tree(clustering)
-    checks.instance(courses, TimeCourses, "courses")
-    if clustering.names != courses.names:
-        raise InputError("the courses are not those of the clustering, or in another order.")
-    shown = branches(tree, len(courses))
-    left, ax = _tree_page(len(courses))
-    _draw_branches(left, shown, _label_of_branch(tree, clustering.labels), upright=False)
-    left.set_ylim(len(courses) - 0.5, -0.5)
-    low, high = tree[0, 2], tree[-1, 2]  # below the first merge there is nothing to see
-    left.set_xlim(high + 0.05 * (high - low), low - 0.05 * (high - low) if high > low else 0)
-    left.set_axis_off()
-    columns, table = _time_table(courses)
-    _draw_image(ax, table[shown.tips], _value_look(table), value)
-    if len(courses) <= parts.fitting(ax):
-        ax.yaxis.tick_right()
-        ax.set_yticks(range(len(courses)), [parts.shortened(courses.names[i]) for i in shown.tips])
-        ax.tick_params(axis="y", length=0)
-    else:
-        ax.set_yticks([])
-    _label_times(ax, columns, table.shape[1])
-    ax.set_xlabel(time)
-    return ax
-
-
-def _tree_page(count: int) -> tuple[Any, Any]:
-    left, right = parts.page(2, 2, size=(ONE_COLUMN + 0.5, _height(count)))
-    grid: Any = left.get_subplotspec().get_gridspec()  # type: ignore[union-attr]
-    grid.set_width_ratios([1, 2])
-    left.figure.get_layout_engine().set(wspace=0, w_pad=0.01)  # type: ignore[union-attr, call-arg]
-    return left, right
-
-
-def _tree(clustering: Clustering) -> Floats:
-    checks.instance(clustering, Clustering, "clustering")
-    if clustering.linkage is None or len(clustering.linkage) == 0:
-        raise InputError(f"{clustering.method} has no tree of merges. evidence_linkage and hierarchical have one.")
-    return clustering.linkage
-
-
-def _draw_branches(ax: Any, shown: Branches, label: Ints, *, upright: bool) -> None:
-    """Draw the tree with its tips along the x axis, or along the y axis."""
-    from matplotlib.collections import LineCollection
-
-    colors = [color_of(k) if k >= 0 else "0.5" for k in label[shown.nodes]]
-    strokes = shown.strokes if upright else shown.strokes[:, :, ::-1]
-    ax.add_collection(
-        LineCollection(list(strokes), colors=colors, linewidths=0.8 if len(strokes) < 100 else 0.4, joinstyle="miter")
-    )
-    ax.autoscale_view()
-    small = {"fontsize": parts.text_size(ax) - 1, "ha": "center", "va": "center", "zorder": 4}
-    white = {"facecolor": "white", "edgecolor": "none", "pad": 0.6}
-    for cluster, at in _tops(shown, label).items():
-        ax.text(*(at if upright else at[::-1]), str(cluster), color=color_of(cluster), bbox=white, **small)
-
-
-def _tops(shown: Branches, label: Ints) -> dict[int, tuple[float, float]]:
-    """Where the highest branch of each cluster is: its place along the tips, and its height."""
-    height = dict(zip(shown.nodes.tolist(), shown.strokes[:, 1, 1].tolist(), strict=True))
-    everything = [*shown.tips.tolist(), *shown.nodes.tolist()]
-    return {int(label[n]): (shown.place[n], height.get(n, 0.0)) for n in everything if label[n] >= 0}
-
-
-def _label_of_branch(tree: Floats, labels: Ints) -> Ints:
-    """The cluster that all courses below a branch are in, or -1 where they are in several."""
-    found = [int(k) for k in labels]
-    for p, q in tree[:, :2].astype(int):
-        found.append(found[p] if found[p] == found[q] else -1)
-    return np.array(found)
-
-
-# -- numbers of clusters -----------------------------------------------------------------------------------------
-
-
-def bound(clustering: Clustering, ax: Axes | None = None) -> Axes:
-    """What speaks for each number of clusters, as its distance to the best, for each course; the chosen one marked.
-
-    Examples
-    --------
-    >>> import timelike as tl
-    >>> courses, _ = tl.simulate.profiles(seed=1)
-    >>> ax = tl.plot.bound(tl.mixture(courses, tl.fit(courses)))
-    >>> ax.get_title(loc="left")
-    '3 clusters shown; the bound is largest at 3'
-    """
-    checks.instance(clustering, Clustering, "clustering")
-    if not clustering.evidence:
-        raise InputError(f"{clustering.method} did not compare numbers of clusters: give no k to have one chosen.")
-    from matplotlib.ticker import MaxNLocator
-
-    ax = parts.axes_or_page(ax)
-    ks, values = np.array(list(clustering.evidence)), np.array(list(clustering.evidence.values()))
-    shown = ks <= max(4 * clustering.k, 12)
-    cost = (values.max() - values) / len(clustering.names)
-    ax.plot(ks[shown], -cost[shown], "o-", color=COLORS[0], markersize=3, linewidth=1)
-    if clustering.k in clustering.evidence:
-        ax.plot(clustering.k, -cost[ks == clustering.k], "o", color=COLORS[1], markersize=6)
-    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-    title = f"{counted(clustering.k, 'cluster')} shown; the bound is largest at {ks[values.argmax()]}"
-    return parts.labelled(ax, title, "number of clusters", "log evidence per course,\nagainst the best")

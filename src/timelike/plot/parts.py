@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from timelike.base import checks
+from timelike.base import checks, replicates
 from timelike.base.arrays import Floats
+from timelike.base.checks import shortened
 from timelike.base.files import atomic_path
 from timelike.exceptions import InputError
 
@@ -34,6 +36,8 @@ RASTER = 200
 WITHOUT_SCREEN = ("agg", "cairo", "pdf", "pgf", "ps", "svg", "template")
 """Backends of matplotlib that neither open windows nor draw into notebooks."""
 CURVE_POINTS = 200
+NAME = 24
+"""Characters of a name in a figure, at most."""
 
 # -- pages and files ---------------------------------------------------------------------------------------------
 
@@ -155,6 +159,14 @@ def _forget(figure: Any) -> None:
         plt.close(figure)
 
 
+def same_scale(axes: list[Axes]) -> None:
+    """Give one range of times and values to all panels: sizes can be compared by eye."""
+    for limits, change in (("get_xlim", "set_xlim"), ("get_ylim", "set_ylim")):
+        found = np.array([getattr(ax, limits)() for ax in axes])
+        for ax in axes:
+            getattr(ax, change)(found[:, 0].min(), found[:, 1].max())
+
+
 # -- text --------------------------------------------------------------------------------------------------------
 
 
@@ -219,12 +231,19 @@ def whole_figure(ax: Any) -> Any:
     return ax.figure.canvas.figure
 
 
-def shortened(name: str, most: int = 24) -> str:
+def short(name: str) -> str:
     """A name that leaves room for others."""
-    return name if len(name) <= most else name[: most - 1] + "…"
+    return shortened(name, NAME)
 
 
-def fitting(ax: Any, axis: str = "y") -> int:
+def name_places(ax: Any, axis: str, names: Sequence[str]) -> None:
+    """Write a name at each place 0, 1, 2, ... along an axis, or nothing where they do not all fit."""
+    shown = [short(name) for name in names] if len(names) <= fitting(ax, axis) else []
+    getattr(ax, f"set_{axis}ticks")(range(len(shown)), shown, rotation=90 if axis == "x" else 0)
+    ax.tick_params(axis=axis, length=0)
+
+
+def fitting(ax: Any, axis: str) -> int:
     """How many tick labels, one line each, fit along an axis."""
     box = ax.get_position()
     wide, high = whole_figure(ax).get_size_inches() * 72
@@ -253,12 +272,7 @@ def draw_lines(ax: Any, courses: TimeCourses, color: str, *, rasterized: bool = 
 
 def averaged(courses: TimeCourses) -> list[Floats]:
     """For each course its distinct times and the mean value at each, (n, 2)."""
-    times = one_coordinate(courses.times)
-    first = np.concatenate([[True], times[1:] != times[:-1]])
-    first[courses.starts[:-1]] = True
-    begins = np.flatnonzero(first)
-    means = np.add.reduceat(courses.values, begins) / np.diff(np.append(begins, len(times)))
-    return np.split(np.column_stack([times[begins], means]), np.searchsorted(begins, courses.starts[1:-1]))
+    return replicates.averaged(one_coordinate(courses.times), courses.values, courses.starts)
 
 
 def one_coordinate(times: Floats) -> Floats:

@@ -1,5 +1,1 @@
 """The report: one HTML file with everything about an analysis, which works offline and is safe to send on."""
-
-from timelike.reporting.report import report
-
-__all__ = ["report"]

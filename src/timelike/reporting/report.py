@@ -6,6 +6,7 @@ import base64
 import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from html import escape
 from importlib.resources import files
 from os import PathLike
 from pathlib import Path
@@ -16,13 +17,14 @@ import numpy as np
 from timelike.base import checks
 from timelike.base.checks import counted
 from timelike.base.files import atomic_write
+from timelike.base.html import bullets, captioned_table, facts, paragraphs, terms
 from timelike.clusters.clustering import Clustering
 from timelike.courses import TimeCourses
 from timelike.exceptions import InputError
 from timelike.gp import GP
 from timelike.pairs.nearest.neighbors import Neighbors
 from timelike.pairs.nearest.neighbors import neighbors as nearest
-from timelike.reporting import markup, words
+from timelike.reporting import words
 from timelike.reporting.methods_paragraph import methods, settings
 from timelike.reporting.page_data import content
 from timelike.reporting.page_json import script_json
@@ -139,7 +141,7 @@ def page(subject: Subject) -> str:
             "style": style,
             "program": program,
             "data": script_json(content(subject)),
-            "title": markup.escaped(subject.naming.title),
+            "title": escape(subject.naming.title),
             **_prose(subject),
         },
     )
@@ -149,15 +151,15 @@ def _prose(subject: Subject) -> dict[str, str]:
     first, *rest = words.summary(subject)
     warned = [*subject.gp.warnings]
     return {
-        "facts": markup.facts(words.facts(subject)),
-        "band": markup.escaped(BANDS[subject.curved is not None]),
-        "lead": markup.paragraphs([first]),
-        "summary": markup.paragraphs(rest) + markup.bullets(subject.notes),
-        "model": markup.terms(words.model(subject), "model"),
-        "warnings": markup.bullets(warned) or "<p>The fit gave no warning.</p>",
+        "facts": facts(words.facts(subject)),
+        "band": escape(BANDS[subject.curved is not None]),
+        "lead": paragraphs([first]),
+        "summary": paragraphs(rest) + bullets(subject.notes),
+        "model": terms(words.model(subject), "model"),
+        "warnings": bullets(warned) or "<p>The fit gave no warning.</p>",
         "outliers": _outliers(subject),
-        "methods": markup.paragraphs(methods(subject)),
-        "settings": markup.terms(settings(subject.run), "settings") or "<p>No settings were recorded.</p>",
+        "methods": paragraphs(methods(subject)),
+        "settings": terms(settings(subject.run), "settings") or "<p>No settings were recorded.</p>",
     }
 
 
@@ -174,7 +176,7 @@ def _outliers(subject: Subject) -> str:
     caption = f"{counted(len(found), 'outlying value')}, furthest first"
     caption += f"; the first {LISTED} are listed" if len(found) > LISTED else ""
     when = subject.naming.time_label
-    return markup.table(("course", when, "value", "expected", "standard deviations off"), rows, caption)
+    return captioned_table(("course", when, "value", "expected", "standard deviations off"), rows, caption)
 
 
 # -- putting together ------------------------------------------------------------------------------------------------

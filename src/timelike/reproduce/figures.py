@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from timelike import plot, simulate
-from timelike.base.files import atomic_path
 from timelike.gp.fit import fit
+from timelike.plot.parts import same_scale
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,15 +30,9 @@ GREYS = ("#000000", "#6A6A6A", "#969696", "#BDBDBD")
 """For what is not a measure: the colours belong to the measures."""
 
 
-def save(axes: list[Axes], path: Path) -> None:
-    """Write the figure of some axes as PNG and SVG, without the date, so that equal figures are equal files."""
-    import matplotlib
-
-    figure: Any = axes[0].figure
-    with matplotlib.rc_context({"svg.hashsalt": "timelike"}):
-        for ending, metadata in (("png", {"Software": None}), ("svg", {"Date": None})):
-            with atomic_path(path.with_suffix(f".{ending}")) as temporary:
-                figure.savefig(temporary, dpi=110, metadata=metadata)
+def _save(axes: list[Axes], path: Path) -> None:
+    for ending in (".png", ".svg"):
+        plot.save(axes[0], path.with_suffix(ending), dpi=110)
 
 
 def bars(table: pd.DataFrame, path: Path) -> None:
@@ -50,7 +44,7 @@ def bars(table: pd.DataFrame, path: Path) -> None:
     for ax, noise in zip(axes, noises, strict=True):
         _bar_panel(ax, table[table["noise"] == noise])
         ax.set_title(f"noise {noise:.2f}", fontsize="medium", loc="left")
-    save(axes, path)
+    _save(axes, path)
 
 
 def _bar_panel(ax: Any, part: pd.DataFrame) -> None:
@@ -83,7 +77,7 @@ def sampling(path: Path) -> None:
         ax.plot(times, np.full(len(times), level), marker, color="black", markersize=4, label=f"{kind} sampling")
     ax.set_ylim(-0.78, 0.85)
     _finish(ax, "time", "value")
-    save(axes, path)
+    _save(axes, path)
 
 
 def two_pairs(path: Path, seed: int) -> None:
@@ -98,8 +92,8 @@ def pairs(courses: TimeCourses, gp: GP, names: list[tuple[str, str]], path: Path
     for ax, (first, second) in zip(axes, names, strict=True):
         plot.pair(courses, gp, first, second, ax=ax)
         ax.set_xlabel(time)
-    _same_scale(axes)
-    save(axes, path)
+    same_scale(axes)
+    _save(axes, path)
 
 
 def own_times(path: Path, seed: int) -> None:
@@ -111,7 +105,7 @@ def own_times(path: Path, seed: int) -> None:
         course = courses[int(np.argmax(labels == group))]
         ax.plot(course.times, course.values, "o-", color=color, markersize=5, linewidth=1, label=course.names[0])
     _finish(ax, "time", "value")
-    save(axes, path)
+    _save(axes, path)
 
 
 def genes(courses: TimeCourses, gp: GP, names: list[str], path: Path) -> None:
@@ -128,8 +122,8 @@ def genes(courses: TimeCourses, gp: GP, names: list[str], path: Path) -> None:
         ax.set_xlabel("hours")
         ax.set_ylabel("log expression")
         _plain(ax)
-    _same_scale(axes)
-    save(axes, path)
+    same_scale(axes)
+    _save(axes, path)
 
 
 def lines(x: Floats, curves: dict[str, Floats], labels: tuple[str, str], path: Path, log_y: bool = False) -> None:
@@ -144,7 +138,7 @@ def lines(x: Floats, curves: dict[str, Floats], labels: tuple[str, str], path: P
     _finish(ax, *labels)
     if len(curves) == 1:
         ax.get_legend().remove()
-    save(axes, path)
+    _save(axes, path)
 
 
 def _finish(ax: Any, xlabel: str, ylabel: str) -> None:
@@ -156,9 +150,3 @@ def _finish(ax: Any, xlabel: str, ylabel: str) -> None:
 
 def _plain(ax: Any) -> None:
     ax.spines[["top", "right"]].set_visible(False)
-
-
-def _same_scale(axes: list[Axes]) -> None:
-    limits = np.array([ax.get_ylim() for ax in axes])
-    for ax in axes:
-        ax.set_ylim(limits[:, 0].min(), limits[:, 1].max())

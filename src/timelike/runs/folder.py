@@ -15,7 +15,7 @@ from timelike.base.tables import write_table
 from timelike.clusters import saved
 from timelike.clusters.curves.curve_clustering import GRID, CurveClustering
 from timelike.exceptions import DataWarning, InputError, MissingExtraError, warn
-from timelike.reporting import report
+from timelike.reporting.report import report
 from timelike.runs.analysis import CLUSTERING, MODEL, RECORD, Analysis, described, labels_of
 from timelike.runs.record import Record, checksum
 
