@@ -10,6 +10,8 @@ from scipy.io import loadmat
 
 from timelike import TimeCourses
 
+collect_ignore_glob = ["*/conftest.py"]  # pytest would look for doctests in them, under one name for all
+
 settings.register_profile(
     "reproducible",
     derandomize="TIMELIKE_FUZZ" not in os.environ,  # the same examples in every run, here and in CI
