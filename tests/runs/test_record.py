@@ -56,25 +56,3 @@ def test_what_is_no_json_is_called_so(tmp_path, text):
 def test_checksum_is_sha256(tmp_path):
     (tmp_path / "a").write_bytes(b"abc")
     assert checksum(tmp_path / "a") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
-
-
-@pytest.mark.parametrize(
-    ("choices", "message"),
-    [
-        ({"scale": "log"}, "there is no scale 'log': choose from none, center, standardize"),
-        ({"method": "spectral"}, "spectral does not choose the number of clusters"),
-        ({"k": 0}, "k is 0: expected a whole number, at least 1"),
-        ({"neighbors": 2.5}, "neighbors is 2.5"),
-        ({"spread": -1}, "spread is -1: expected a number, zero or more"),
-        ({"spread": "wide"}, "spread is 'wide': expected a number, zero or more"),
-        ({"spread": float("nan")}, "spread is nan: expected a number"),
-        ({"spread": True}, "spread is True: expected a number"),
-        ({"method": "leiden", "spread": 0}, "leiden has no spread: leave it out, or use mixture or evidence"),
-        ({"robust": 1}, "robust is 1: expected True or False"),
-        ({"method": "evidence", "robust": False}, "evidence never leaves out values: robust=False"),
-        ({"colour": "red"}, "there is no choice 'colour': expected most_variable, scale"),
-    ],
-)
-def test_choices_are_checked(choices, message):
-    with pytest.raises(InputError, match=message):
-        Recipe.of(choices)

@@ -21,6 +21,7 @@ from timelike.cli.options import (
     understood,
 )
 from timelike.cli.output import quiet_option, say
+from timelike.clusters.methods import METHODS, taking
 from timelike.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -29,9 +30,8 @@ if TYPE_CHECKING:
     from timelike.runs.record import Record
 
 
-METHODS = "mixture, evidence, spectral, sparse-spectral, leiden, average, complete."
 SPREAD = "How much curves of a cluster differ, in units of the signal (default: mixture learns it, evidence takes 0)."
-ROBUST = "Leave out single values that the others of their course rule out (mixture only)."
+ROBUST = f"Leave out single values that the others of their course rule out ({taking('robust')} only)."
 OF_ONE_FILE = ("dates", "decimal", "duplicates", "sheet")
 """Options about how a file is written, or when it begins; others say what its columns mean."""
 
@@ -52,7 +52,7 @@ class _Number(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # gener
 @course_options
 @model_options
 @click.option("--out", type=FOLDER, required=True, help="Folder for the results.")
-@click.option("--method", default="mixture", show_default=True, help=METHODS)
+@click.option("--method", default="mixture", show_default=True, help=f"{', '.join(METHODS)}.")
 @click.option("-k", type=_Number(), default="auto", show_default=True, help="Number of clusters.")
 @click.option("--spread", type=float, help=SPREAD)
 @click.option("--robust/--no-robust", default=True, show_default=True, help=ROBUST)

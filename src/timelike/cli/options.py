@@ -10,6 +10,8 @@ import click
 
 from timelike.cli.output import Verb, quiet_option, say
 from timelike.exceptions import InputError
+from timelike.gp.kernels import NAMED
+from timelike.runs.recipe import SCALES, Recipe
 
 if TYPE_CHECKING:
     from timelike.courses import TimeCourses
@@ -34,7 +36,7 @@ class _Numbers(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # gene
 
 
 NUMBERS = _Numbers()
-KERNELS = "se, matern12, matern32, matern52, periodic, linear."
+KERNELS = f"{', '.join(NAMED)}."
 
 READING: dict[str, dict[str, Any]] = {
     "course": {"help": "Column with the courses' names, where it is not evident."},
@@ -59,7 +61,7 @@ READING: dict[str, dict[str, Any]] = {
 """Options of :func:`timelike.read`, by name."""
 CHOOSING: dict[str, dict[str, Any]] = {
     "scale": {
-        "type": click.Choice(["none", "center", "standardize"]),
+        "type": click.Choice(list(SCALES)),
         "default": "none",
         "show_default": True,
         "help": "What is compared: values as they are; minus each course's mean; also divided by its sd.",
@@ -110,10 +112,8 @@ def split_reading(options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, An
 
 def courses_of(file: Path, **options: Any) -> TimeCourses:
     """The courses of a file, chosen and scaled as asked, with a word about what was understood."""
-    from timelike.runs.recipe import Recipe
-
     reading, choices = split_reading(options)
-    return Recipe.of(choices).prepared(understood(file, reading).courses)
+    return Recipe.of(**choices).prepared(understood(file, reading).courses)
 
 
 def understood(file: Path, reading: dict[str, Any]) -> Understood:

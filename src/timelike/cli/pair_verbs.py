@@ -143,7 +143,7 @@ def _both(file: Path, to: Path | None, options: dict[str, Any]) -> tuple[TimeCou
     reading, choices = split_reading(options)
     asked, items = understood(file, reading), understood(to, reading)
     same_unit(items.time_unit, asked.time_unit, file)
-    recipe = Recipe.of(choices)
+    recipe = Recipe.of(**choices)
     return recipe.scaled(asked.courses), recipe.prepared(items.courses)
 
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from timelike.ontology.enrichment import enrichment
 from timelike.reading import understand
 from timelike.runs.analysis import Analysis, nearest
 from timelike.runs.folder import write
-from timelike.runs.recipe import Recipe
+from timelike.runs.recipe import Choices, Recipe
 from timelike.runs.record import FROM_PYTHON, GIVEN, Record, Source, checksum
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def analyse(
     reading: dict[str, Any] | None = None,
     overwrite: bool = False,
     say: Say | None = None,
-    **choices: Any,
+    **choices: Unpack[Choices],
 ) -> Analysis:
     """The whole job: read, select, scale, fit, group, find neighbours, and write tables, figures and a report.
 
@@ -78,7 +78,7 @@ def analyse(
     >>> list(found.to_frame().columns)
     ['name', 'cluster', 'probability', 'nearest', 'neighbor', 'similarity']
     """
-    recipe = Recipe.of(choices)
+    recipe = Recipe.of(**choices)
     folder = None if out is None else may_fill(Path(out), overwrite)
     tell: Say = say or (lambda _: None)
     with remembered() as notes:

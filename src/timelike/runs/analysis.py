@@ -13,10 +13,12 @@ from timelike.base.tables import unquoted
 from timelike.clusters import saved
 from timelike.clusters.clustering import Clustering
 from timelike.clusters.curves.curve_clustering import CurveClustering
+from timelike.clusters.methods import taking
 from timelike.courses import TimeCourses
 from timelike.exceptions import DataWarning, InputError, warn
 from timelike.gp import GP
 from timelike.pairs.nearest.neighbors import Neighbors, neighbors
+from timelike.runs.recipe import SCALES
 from timelike.runs.record import Record, checksum
 
 if TYPE_CHECKING:
@@ -75,7 +77,7 @@ class Analysis:
         if not isinstance(self.clustering, CurveClustering):
             raise InputError(
                 f"{self.clustering.method} cannot place new courses: its clusters have no curves. Use the method "
-                "mixture or evidence."
+                f"{taking('spread')}."
             )
         found = self.clustering.predict(self.record.recipe.scaled(new_courses))
         _note_other_times(new_courses.designs.points, self.courses.designs.points)
@@ -148,10 +150,8 @@ def described(analysis: Analysis) -> dict[str, Any]:
     recipe = {name.replace("_", " "): value for name, value in vars(record.recipe).items() if name not in SHOWN}
     source = {"file": record.source.path, "SHA-256": record.source.sha256, "read": "; ".join(record.source.understood)}
     news = {name: value for name, value in (source | recipe).items() if value not in (None, "") and value is not True}
-    return news | {"scaling": SCALED[record.recipe.scale], "versions": record.versions}
+    return news | {"scaling": SCALES[record.recipe.scale].word, "versions": record.versions}
 
 
 SHOWN = ("scale", "title", "time_unit", "value_name")
 """Choices that a report shows elsewhere."""
-SCALED = {"none": "none", "center": "centred", "standardize": "standardised"}
-"""How courses were scaled, in the words of a methods paragraph."""

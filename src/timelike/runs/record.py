@@ -73,7 +73,7 @@ class Record:
         try:
             return cls(
                 _source(_entries(data, "source", tuple(Source.__dataclass_fields__))),
-                Recipe.of(_entries(data, "recipe", tuple(Recipe.__dataclass_fields__))),
+                Recipe.of(**_entries(data, "recipe", tuple(Recipe.__dataclass_fields__))),
                 _text(data, "model_sha256"),
                 _texts(data, "outputs"),
                 _notes(data),
