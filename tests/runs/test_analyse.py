@@ -3,6 +3,7 @@
 import json
 import shutil
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -11,8 +12,10 @@ from click.testing import CliRunner
 
 import timelike as tl
 from timelike.cli import main
+from timelike.reporting.subject import Naming
 from timelike.runs import folder as writing
-from timelike.runs.analysis import Analysis, described
+from timelike.runs.analysis import Analysis
+from timelike.runs.recipe import Recipe
 from timelike.runs.record import checksum
 
 TABLES = {"clusters.csv", "neighbors.csv", "curves.csv", "outliers.csv", "numbers.csv"}
@@ -204,6 +207,14 @@ def test_axes_are_called_what_the_user_calls_them(table, tmp_path):
     assert (tmp_path / "again" / "report.html").read_text("utf-8") == page
 
 
+def test_data_are_called_what_the_user_says_else_what_the_file_says(done, table):
+    analysis, out = done
+    assert Analysis.load(out).naming == analysis.naming == Naming("genes.csv", "h", "value")
+    given = Recipe(title="Genes", time_unit="weeks", value_name="level")
+    assert replace(analysis, record=replace(analysis.record, recipe=given)).naming == Naming("Genes", "weeks", "level")
+    assert tl.analyse(tl.read(table)).naming == Naming()
+
+
 def test_a_model_can_be_given(table, tmp_path):
     tl.GP.se(length_scale=5, signal_sd=1, noise_sd=0.1).save(tmp_path / "model.json")
     analysis = tl.analyse(table, tmp_path / "out", model=tmp_path / "model.json")
@@ -311,7 +322,7 @@ def test_spread_and_outliers_are_chosen_recorded_and_repeated(tmp_path):
     assert (recipe["spread"], recipe["robust"]) == (0.25, False)
     found = Analysis.load(out).clustering
     assert (found.spread, found.learned, found.courses.values.max()) == (0.25, False, 40)
-    shown = described(Analysis.load(out))
+    shown = Analysis.load(out).settings()
     assert (shown["spread"], shown["robust"]) == (0.25, False)
     assert "the result is the same to the bit" in run("repeat", out / "run.json", "--out", tmp_path / "again").output
     with pytest.warns(tl.DataWarning, match="left out 1 of"):
@@ -322,7 +333,7 @@ def test_evidence_takes_a_spread_and_has_none_by_itself(table):
     assert tl.analyse(table, method="evidence", spread=np.float32(0.5)).clustering.spread == 0.5
     alone = tl.analyse(table, method="evidence")
     assert (alone.clustering.spread, alone.clustering.learned) == (0, False)
-    assert {"spread", "robust"}.isdisjoint(described(alone))  # no news
+    assert {"spread", "robust"}.isdisjoint(alone.settings())  # no news
 
 
 def test_notes_are_kept_in_the_record(table, tmp_path):

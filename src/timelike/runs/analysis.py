@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from timelike.base.arrays import Floats
 from timelike.base.tables import unquoted
@@ -18,6 +18,7 @@ from timelike.courses import TimeCourses
 from timelike.exceptions import DataWarning, InputError, warn
 from timelike.gp import GP
 from timelike.pairs.nearest.neighbors import Neighbors, neighbors
+from timelike.reporting.subject import Naming
 from timelike.runs.recipe import SCALES
 from timelike.runs.record import Record, checksum
 
@@ -28,6 +29,9 @@ MODEL, RECORD, CLUSTERING = "model.json", "run.json", "analysis.npz"
 """The files from which an analysis is read again."""
 TERMS: dict[str, Callable[[str], Any]] = {"term": unquoted, "name": unquoted, "fold": float, "p": float, "q": float}
 """What becomes of the cells in a table of terms; in other columns they are whole numbers."""
+
+SHOWN_ELSEWHERE = ("scale", *Naming.__dataclass_fields__)
+"""Choices that a report has in other places than the list of settings."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +75,21 @@ class Analysis:
             return frame
         nearest = [self.courses.names[i] for i in self.neighbors.indices[:, 0]]
         return frame.assign(neighbor=nearest, similarity=self.neighbors.scores[:, 0])
+
+    @property
+    def naming(self) -> Naming:
+        """What the user calls the data and their axes, else what the file says."""
+        source, recipe = self.record.source, self.record.recipe
+        title = recipe.title or (Path(source.path).name if source.path else None)
+        return Naming.of(title, recipe.time_unit or source.time_unit, recipe.value_name)
+
+    def settings(self) -> dict[str, Any]:
+        """The choices that were made and the versions that worked, by name, as the report lists them."""
+        source, recipe = self.record.source, self.record.recipe
+        known: dict[str, Any] = {"file": source.path, "SHA-256": source.sha256, "read": "; ".join(source.understood)}
+        known |= {name.replace("_", " "): value for name, value in vars(recipe).items() if name not in SHOWN_ELSEWHERE}
+        news = {name: value for name, value in known.items() if value not in (None, "") and value is not True}
+        return news | {"scaling": SCALES[recipe.scale].word, "versions": self.record.versions}
 
     def predict(self, new_courses: TimeCourses) -> Clustering:
         """The clusters of new courses, which are scaled as the analysed ones were; -1 for "none of these"."""
@@ -127,31 +146,3 @@ def _enrichment(place: Path, record: Record) -> pd.DataFrame | None:
 def nearest(courses: TimeCourses, gp: GP, count: int) -> Neighbors | None:
     """The nearest courses of each, as many as there are up to `count`; None for a single course."""
     return neighbors(courses, gp, min(count, len(courses) - 1)) if len(courses) > 1 else None
-
-
-class Labels(NamedTuple):
-    """What the data and their axes are called; None: nobody said."""
-
-    title: str | None
-    time_unit: str | None
-    value_name: str | None
-
-
-def labels_of(analysis: Analysis) -> Labels:
-    """What the user calls the data, else what the file says."""
-    source, recipe = analysis.record.source, analysis.record.recipe
-    title = recipe.title or (Path(source.path).name if source.path else None)
-    return Labels(title, recipe.time_unit or source.time_unit, recipe.value_name)
-
-
-def described(analysis: Analysis) -> dict[str, Any]:
-    """The choices of an analysis, as a report lists them."""
-    record = analysis.record
-    recipe = {name.replace("_", " "): value for name, value in vars(record.recipe).items() if name not in SHOWN}
-    source = {"file": record.source.path, "SHA-256": record.source.sha256, "read": "; ".join(record.source.understood)}
-    news = {name: value for name, value in (source | recipe).items() if value not in (None, "") and value is not True}
-    return news | {"scaling": SCALES[record.recipe.scale].word, "versions": record.versions}
-
-
-SHOWN = ("scale", "title", "time_unit", "value_name")
-"""Choices that a report shows elsewhere."""

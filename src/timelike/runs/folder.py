@@ -16,7 +16,7 @@ from timelike.clusters import saved
 from timelike.clusters.curves.curve_clustering import CurveClustering
 from timelike.exceptions import DataWarning, InputError, MissingExtraError, warn
 from timelike.reporting import report
-from timelike.runs.analysis import CLUSTERING, MODEL, RECORD, Analysis, described, labels_of
+from timelike.runs.analysis import CLUSTERING, MODEL, RECORD, Analysis
 from timelike.runs.record import Record, checksum
 
 if TYPE_CHECKING:
@@ -84,19 +84,16 @@ def write_report(analysis: Analysis, out: Path) -> list[str]:
 
 def page(analysis: Analysis, path: Path) -> None:
     """Write the report of an analysis."""
-    labels = labels_of(analysis)
     report(
         path,
         analysis.courses,
         analysis.gp,
         analysis.clustering,
         neighbors=analysis.neighbors,
-        title=labels.title,
-        time_unit=labels.time_unit,
-        value_name=labels.value_name,
         enrichment=analysis.enrichment,
         notes=analysis.record.notes,
-        run=described(analysis),
+        run=analysis.settings(),
+        **vars(analysis.naming),
     )
 
 
@@ -129,14 +126,14 @@ def _curves(clustering: CurveClustering) -> pd.DataFrame:
 
 def _figures(analysis: Analysis, out: Path) -> list[str]:
     """Draw the clusters, or say why not: tables must not be lost for want of a picture."""
-    clustering, labels = analysis.clustering, labels_of(analysis)
+    clustering, naming = analysis.clustering, analysis.naming
     courses, gp = (None, None) if isinstance(clustering, CurveClustering) else (analysis.courses, analysis.gp)
     try:
         panels = plot.panels(clustering.k + int((clustering.labels < 0).any()), columns=3, width=7)
     except MissingExtraError as problem:
         warn(str(problem), DataWarning)
         return []
-    time, value = f"time ({labels.time_unit})" if labels.time_unit else "time", labels.value_name or "value"
+    time, value = naming.time_label, naming.value_name
     first = plot.cluster_panels(clustering, panels, courses=courses, gp=gp, time=time, value=value)[0]
     names = ["clusters.png", "clusters.svg", "clusters.pdf"]
     for name in names:
