@@ -11,12 +11,12 @@ import pytest
 from click.testing import CliRunner
 
 import timelike as tl
+from timelike.base.files import checksum
 from timelike.cli import main
 from timelike.reporting.subject import Naming
 from timelike.runs import folder as writing
 from timelike.runs.analysis import Analysis
 from timelike.runs.recipe import Recipe
-from timelike.runs.record import checksum
 
 TABLES = {"clusters.csv", "neighbors.csv", "curves.csv", "outliers.csv", "numbers.csv"}
 FILES = TABLES | {

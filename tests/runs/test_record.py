@@ -5,7 +5,7 @@ import pytest
 
 from timelike.exceptions import InputError
 from timelike.runs.recipe import Recipe
-from timelike.runs.record import Record, Source, checksum
+from timelike.runs.record import Record, Source
 
 
 @pytest.fixture
@@ -51,8 +51,3 @@ def test_what_is_no_json_is_called_so(tmp_path, text):
     (tmp_path / "run.json").write_text(text)
     with pytest.raises(InputError, match="is not the record of a run"):
         Record.load(tmp_path / "run.json")
-
-
-def test_checksum_is_sha256(tmp_path):
-    (tmp_path / "a").write_bytes(b"abc")
-    assert checksum(tmp_path / "a") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"

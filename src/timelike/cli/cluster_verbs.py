@@ -123,10 +123,10 @@ def repeat(record: Path, file: Path | None, samples: Path | None, out: Path, for
 def report(folder: Path, out: Path | None, force: bool) -> None:
     """Write the report of a FOLDER that 'timelike cluster' made, once more."""
     from timelike.runs.analysis import Analysis
-    from timelike.runs.folder import page
+    from timelike.runs.folder import REPORT, page
 
     analysis = Analysis.load(folder)
-    target = out or folder / "report.html"
+    target = out or folder / REPORT
     may_write(target, force)
     page(analysis, target)
     say(f"open {target} in a browser")
@@ -160,7 +160,7 @@ def predict(folder: Path, file: Path, out: Path, force: bool, **reading: Any) ->
 
 def _as_before(told: Record, folder: Path) -> dict[str, Any]:
     """How the clustered file was read, as far as another file can be read so too, said aloud."""
-    from timelike.runs.analysis import RECORD
+    from timelike.runs.folder import RECORD
     from timelike.runs.repeat import reading_of
 
     kept = {name: value for name, value in reading_of(told, folder / RECORD).items() if name not in OF_ONE_FILE}

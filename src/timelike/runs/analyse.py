@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
+from timelike.base.files import checksum
 from timelike.courses import TimeCourses
 from timelike.datasets import NAMED
 from timelike.exceptions import DataWarning, FitWarning, InputError, warn
@@ -22,9 +22,9 @@ from timelike.gp.kernels import name_of
 from timelike.ontology.enrichment import enrichment
 from timelike.reading import understand
 from timelike.runs.analysis import Analysis, nearest
-from timelike.runs.folder import write
+from timelike.runs.folder import new_folder, write
 from timelike.runs.recipe import Choices, Recipe
-from timelike.runs.record import FROM_PYTHON, GIVEN, Record, Source, checksum
+from timelike.runs.record import FROM_PYTHON, GIVEN, Record, Source
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -79,7 +79,7 @@ def analyse(
     ['name', 'cluster', 'probability', 'nearest', 'neighbor', 'similarity']
     """
     recipe = Recipe.of(**choices)
-    folder = None if out is None else may_fill(Path(out), overwrite)
+    folder = None if out is None else new_folder(Path(out), overwrite)
     tell: Say = say or (lambda _: None)
     with remembered() as notes:
         given, source, doubts = _source(data, reading or {})
@@ -102,21 +102,6 @@ def analyse(
             record = replace(record, notes=tuple(dict.fromkeys([*doubts, *notes()])))
             analysis = write(replace(analysis, record=record), folder)
     return analysis
-
-
-def may_fill(out: Path, overwrite: bool) -> Path:
-    """The folder, made if need be, once it is clear that nothing in it is lost."""
-    if out.exists() and not out.is_dir():
-        raise InputError(f"{out} is a file: give a folder for the results.")
-    if out.exists() and any(out.iterdir()) and not overwrite:
-        raise InputError(f"{out} is not empty. Choose another folder, or say that it may be overwritten (--force).")
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as problem:
-        raise InputError(f"cannot make the folder {out}: {problem.strerror}.") from None
-    if not os.access(out, os.W_OK):
-        raise InputError(f"cannot write into the folder {out}: no permission.")
-    return out
 
 
 def modelled(courses: TimeCourses, model: GP | str | PathLike[str] | None, kernel: str, tell: Say) -> GP:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from timelike.base.arrays import Floats
-from timelike.base.tables import unquoted
-from timelike.clusters import saved
 from timelike.clusters.clustering import Clustering
 from timelike.clusters.curves.curve_clustering import CurveClustering
 from timelike.clusters.methods import taking
@@ -20,15 +17,10 @@ from timelike.gp import GP
 from timelike.pairs.nearest.neighbors import Neighbors, neighbors
 from timelike.reporting.subject import Naming
 from timelike.runs.recipe import SCALES
-from timelike.runs.record import Record, checksum
+from timelike.runs.record import Record
 
 if TYPE_CHECKING:
     import pandas as pd
-
-MODEL, RECORD, CLUSTERING = "model.json", "run.json", "analysis.npz"
-"""The files from which an analysis is read again."""
-TERMS: dict[str, Callable[[str], Any]] = {"term": unquoted, "name": unquoted, "fold": float, "p": float, "q": float}
-"""What becomes of the cells in a table of terms; in other columns they are whole numbers."""
 
 SHOWN_ELSEWHERE = ("scale", *Naming.__dataclass_fields__)
 """Choices that a report has in other places than the list of settings."""
@@ -105,18 +97,9 @@ class Analysis:
     @classmethod
     def load(cls, folder: str | PathLike[str]) -> Analysis:
         """An analysis from the folder that :func:`timelike.analyse` wrote."""
-        place = Path(folder)
-        if not place.is_dir():
-            raise InputError(f"there is no folder {place}: give the one that 'timelike cluster' wrote.")
-        gp = GP.load(place / MODEL)
-        clustering, courses = saved.load(place / CLUSTERING, gp)
-        record = Record.load(place / RECORD)
-        for name in (MODEL, CLUSTERING):
-            if record.outputs.get(name) != checksum(place / name):
-                raise InputError(f"{place / name} is not the one that this run wrote. Restore it, or cluster again.")
-        files = tuple(place / name for name in record.outputs)
-        near = nearest(courses, gp, record.recipe.neighbors)
-        return cls(courses, gp, clustering, near, record, _enrichment(place, record), files)
+        from timelike.runs.folder import load
+
+        return load(folder)
 
 
 def _note_other_times(new: Floats, known: Floats) -> None:
@@ -127,20 +110,6 @@ def _note_other_times(new: Floats, known: Floats) -> None:
             f"{known.max():g}), where curves say little. Are they in the same unit, from the same start?",
             DataWarning,
         )
-
-
-def _enrichment(place: Path, record: Record) -> pd.DataFrame | None:
-    """The terms that a run found, where it looked for some; every number to the bit."""
-    import pandas as pd
-
-    table = place / "enrichment.csv"
-    if table.name not in record.outputs or not table.is_file():
-        return None
-    try:
-        cells = pd.read_csv(table, dtype=str, keep_default_na=False)  # a term may be called NA
-        return cells.assign(**{name: cells[name].map(TERMS.get(name, int)) for name in cells.columns})
-    except (ValueError, OSError) as problem:
-        raise InputError(f"{table} is not the one that this run wrote: {problem}. Cluster again.") from None
 
 
 def nearest(courses: TimeCourses, gp: GP, count: int) -> Neighbors | None:

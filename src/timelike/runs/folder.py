@@ -1,30 +1,58 @@
-"""What an analysis leaves in a folder: tables, figures, the model, the record, and the report."""
+"""The folder of a run: the names of its files, how they are written, and how an analysis is read from them again."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from timelike import plot
-from timelike.base.tables import write_table
+from timelike.base.files import checksum
+from timelike.base.tables import unquoted, write_table
 from timelike.clusters import saved
 from timelike.clusters.curves.curve_clustering import CurveClustering
 from timelike.exceptions import DataWarning, InputError, MissingExtraError, warn
-from timelike.reporting import report
-from timelike.runs.analysis import CLUSTERING, MODEL, RECORD, Analysis
-from timelike.runs.record import Record, checksum
+from timelike.gp import GP
+from timelike.reporting.report import report
+from timelike.runs.analysis import Analysis, nearest
+from timelike.runs.record import Record
 
 if TYPE_CHECKING:
     import pandas as pd
 
+MODEL, CLUSTERING, RECORD = "model.json", "analysis.npz", "run.json"
+"""The files from which an analysis is read again."""
+NEIGHBORS, TERMS, REPORT = "neighbors.csv", "enrichment.csv", "report.html"
+FIGURES = ("clusters.png", "clusters.svg", "clusters.pdf")
 REPORT_UP_TO = 50_000
 """Courses that a report can hold; a page for more would be slow to open and too large to send."""
 CURVE_TIMES = 101
+CELLS: dict[str, Callable[[str], Any]] = {"term": unquoted, "name": unquoted, "fold": float, "p": float, "q": float}
+"""What becomes of the cells in a table of terms; in other columns they are whole numbers."""
+
+
+def new_folder(out: Path, overwrite: bool) -> Path:
+    """The folder, made if need be, once it is clear that nothing in it is lost."""
+    if out.exists() and not out.is_dir():
+        raise InputError(f"{out} is a file: give a folder for the results.")
+    if out.exists() and any(out.iterdir()) and not overwrite:
+        raise InputError(f"{out} is not empty. Choose another folder, or say that it may be overwritten (--force).")
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as problem:
+        raise InputError(f"cannot make the folder {out}: {problem.strerror}.") from None
+    if not os.access(out, os.W_OK):
+        raise InputError(f"cannot write into the folder {out}: no permission.")
+    return out
+
+
+# -- writing -------------------------------------------------------------------------------------------------------
 
 
 def write(analysis: Analysis, out: Path) -> Analysis:
@@ -78,8 +106,8 @@ def write_report(analysis: Analysis, out: Path) -> list[str]:
             DataWarning,
         )
         return []
-    page(analysis, out / "report.html")
-    return ["report.html"]
+    page(analysis, out / REPORT)
+    return [REPORT]
 
 
 def page(analysis: Analysis, path: Path) -> None:
@@ -100,13 +128,13 @@ def page(analysis: Analysis, path: Path) -> None:
 def _tables(analysis: Analysis, out: Path) -> Iterator[str]:
     tables = {"clusters.csv": analysis.to_frame()}
     if analysis.neighbors is not None:
-        tables["neighbors.csv"] = analysis.neighbors.to_frame()
+        tables[NEIGHBORS] = analysis.neighbors.to_frame()
     if isinstance(analysis.clustering, CurveClustering):
         tables |= {"curves.csv": _curves(analysis.clustering), "outliers.csv": analysis.clustering.outliers()}
         if analysis.clustering.path:
             tables["numbers.csv"] = analysis.clustering.path_frame()
     if analysis.enrichment is not None:
-        tables["enrichment.csv"] = analysis.enrichment
+        tables[TERMS] = analysis.enrichment
     for name, table in tables.items():
         write_table(table, out / name)
         yield name
@@ -124,7 +152,7 @@ def _curves(clustering: CurveClustering) -> pd.DataFrame:
     return pd.DataFrame({"cluster": cluster, "time": np.tile(at, clustering.k)} | columns)
 
 
-def _figures(analysis: Analysis, out: Path) -> list[str]:
+def _figures(analysis: Analysis, out: Path) -> Sequence[str]:
     """Draw the clusters, or say why not: tables must not be lost for want of a picture."""
     clustering, naming = analysis.clustering, analysis.naming
     courses, gp = (None, None) if isinstance(clustering, CurveClustering) else (analysis.courses, analysis.gp)
@@ -135,7 +163,39 @@ def _figures(analysis: Analysis, out: Path) -> list[str]:
         return []
     time, value = naming.time_label, naming.value_name
     first = plot.cluster_panels(clustering, panels, courses=courses, gp=gp, time=time, value=value)[0]
-    names = ["clusters.png", "clusters.svg", "clusters.pdf"]
-    for name in names:
+    for name in FIGURES:
         plot.save(first, out / name)
-    return names
+    return FIGURES
+
+
+# -- reading again ---------------------------------------------------------------------------------------------------
+
+
+def load(folder: str | PathLike[str]) -> Analysis:
+    """The analysis that a run wrote into a folder."""
+    place = Path(folder)
+    if not place.is_dir():
+        raise InputError(f"there is no folder {place}: give the one that 'timelike cluster' wrote.")
+    gp = GP.load(place / MODEL)
+    clustering, courses = saved.load(place / CLUSTERING, gp)
+    record = Record.load(place / RECORD)
+    for name in (MODEL, CLUSTERING):
+        if record.outputs.get(name) != checksum(place / name):
+            raise InputError(f"{place / name} is not the one that this run wrote. Restore it, or cluster again.")
+    files = tuple(place / name for name in record.outputs)
+    near = nearest(courses, gp, record.recipe.neighbors)
+    return Analysis(courses, gp, clustering, near, record, _terms(place, record), files)
+
+
+def _terms(place: Path, record: Record) -> pd.DataFrame | None:
+    """The terms that a run found, where it looked for some; every number to the bit."""
+    import pandas as pd
+
+    table = place / TERMS
+    if TERMS not in record.outputs or not table.is_file():
+        return None
+    try:
+        cells = pd.read_csv(table, dtype=str, keep_default_na=False)  # a term may be called NA
+        return cells.assign(**{name: cells[name].map(CELLS.get(name, int)) for name in cells.columns})
+    except (ValueError, OSError) as problem:
+        raise InputError(f"{table} is not the one that this run wrote: {problem}. Cluster again.") from None

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import platform
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
-from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -81,12 +79,6 @@ class Record:
             )
         except (InputError, TypeError) as problem:
             raise InputError(f"{path}: {problem}") from None
-
-
-def checksum(path: str | PathLike[str]) -> str:
-    """SHA-256 of a file."""
-    with Path(path).open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def versions() -> dict[str, str]:

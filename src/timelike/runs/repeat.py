@@ -5,13 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from timelike.base.files import checksum
 from timelike.datasets import NAMED
 from timelike.exceptions import DataWarning, InputError, warn
 from timelike.runs.analyse import Say, analyse
-from timelike.runs.analysis import MODEL, Analysis
-from timelike.runs.record import FROM_PYTHON, Record, checksum, versions
+from timelike.runs.analysis import Analysis
+from timelike.runs.folder import MODEL, TERMS
+from timelike.runs.record import FROM_PYTHON, Record, versions
 
-ONTOLOGY = "enrichment.csv"
 COMPARED = (".csv", ".json", ".npz")
 """Figures and pages carry versions of other programs; tables, model and clustering must be the same."""
 
@@ -48,7 +49,7 @@ def repeat_run(
         if not model.is_file():
             raise InputError(f"{model}, the model that the run was given, is not there. Copy it from the run's folder.")
         _same(model, told.model_sha256, "model")
-    if ONTOLOGY in told.outputs:
+    if TERMS in told.outputs:
         warn("the run also looked for ontology terms; that is not repeated.", DataWarning)
     how: dict[str, Any] = vars(told.recipe)
     return analyse(data, out, model=model, reading=reading, overwrite=overwrite, say=say, **how)
@@ -57,7 +58,7 @@ def repeat_run(
 def differences(record: Path, again: Analysis) -> list[str]:
     """Files of a run whose content is not what its record says."""
     told, found = Record.load(record).outputs, again.record.outputs
-    return [n for n in told if n.endswith(COMPARED) and n != ONTOLOGY and told[n] != found.get(n)]
+    return [n for n in told if n.endswith(COMPARED) and n != TERMS and told[n] != found.get(n)]
 
 
 def _input(told: Record, file: Path | None, record: Path) -> Path:
