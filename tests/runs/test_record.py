@@ -5,14 +5,16 @@ import pytest
 
 from timelike.exceptions import InputError
 from timelike.runs.recipe import Recipe
-from timelike.runs.record import Record, Source
+from timelike.runs.record import Record, Search, Source
 
 
 @pytest.fixture
 def record(tmp_path):
     source = Source("genes.csv", "ab" * 32, {"time": "hours"}, ("3 courses",), "h", "12" * 32)
     recipe = Recipe(scale="center", k=4, spread=np.float32(0.5), robust=np.False_)
-    made = Record(source, recipe, "cd" * 32, {"clusters.csv": "ef" * 32}, ("a note",))
+    made = Record(
+        source, recipe, "cd" * 32, {"clusters.csv": "ef" * 32}, ("a note",), search=Search("candidates", 0.985)
+    )
     made.save(tmp_path / "run.json")
     return tmp_path / "run.json", made
 
@@ -36,6 +38,12 @@ def test_a_record_comes_back_as_it_was(record):
         ({"source": {"reading": {"samples": 5}}}, "the entry 'samples' is 5: expected text"),
         ({"source": {"samples_sha256": 5}}, "the entry 'samples_sha256' is 5: expected text"),
         ({"outputs": {"a": 1}}, "the entry 'outputs' is not what timelike writes"),
+        ({"search": []}, "the entry 'search' is not what timelike writes"),
+        ({"search": {"route": 5, "recall": 1}}, "the entry 'route' is 5: expected text"),
+        ({"search": {"route": "grid"}}, "the entry 'search' is .* expected a route and a recall from 0 to 1"),
+        ({"search": {"recall": 1}}, "the entry 'search' is .* expected a route and a recall from 0 to 1"),
+        ({"search": {"route": "grid", "recall": 2}}, "expected a route and a recall from 0 to 1"),
+        ({"search": {"route": "grid", "recall": "1"}}, "expected a route and a recall from 0 to 1"),
         ({"model_sha256": 5}, "the entry 'model_sha256' is 5: expected text"),
     ],
 )

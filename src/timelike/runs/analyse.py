@@ -96,7 +96,7 @@ def analyse(
         near = nearest(courses, gp, recipe.neighbors)
         terms = None if ontology is None else enrichment(clustering.labels, list(clustering.names), ontology)
         record = Record(source, recipe, None if model is None else GIVEN)
-        analysis = Analysis(courses, gp, clustering, near, record, terms)
+        analysis = Analysis(courses, gp, clustering, record, terms, searched=near)
         if folder is not None:
             tell("writing tables, figures and the report")
             record = replace(record, notes=tuple(dict.fromkeys([*doubts, *notes()])))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -36,29 +37,40 @@ class Analysis:
         As they were analysed: selected and scaled.
     gp : GP
     clustering : Clustering
-    neighbors : Neighbors or None
-        The nearest courses of each course; None for a single course.
     record : Record
         What went in and what was chosen.
     enrichment : DataFrame or None
         Terms of an ontology that clusters are enriched for, where one was given.
     files : tuple of Path
         What was written, the report last.
+    searched : Neighbors or None
+        What `neighbors` gives, where the analysis was made with it.
     """
 
     courses: TimeCourses
     gp: GP
     clustering: Clustering
-    neighbors: Neighbors | None
     record: Record
     enrichment: pd.DataFrame | None = None
-    files: tuple[Path, ...] = field(default=())
+    files: tuple[Path, ...] = ()
+    searched: Neighbors | None = None
 
     def __repr__(self) -> str:
         return f"Analysis: {self.courses.summary()}; {str(self.clustering).removeprefix('Clustering: ')}"
 
     def _repr_html_(self) -> str:
         return self.clustering._repr_html_()
+
+    @cached_property
+    def neighbors(self) -> Neighbors | None:
+        """The nearest courses of each course; None for a single course.
+
+        Of an analysis that was loaded they are read when first asked for, to the bit. They are searched again where
+        the folder does not have them as the run wrote them.
+        """
+        from timelike.runs.folder import neighbors_written
+
+        return self.searched or neighbors_written(self) or nearest(self.courses, self.gp, self.record.recipe.neighbors)
 
     def to_frame(self) -> pd.DataFrame:
         """Table with a row for each course: its cluster, how surely, and its nearest course with s of the two."""

@@ -14,14 +14,15 @@ import numpy as np
 
 from timelike import plot
 from timelike.base.files import checksum
-from timelike.base.tables import unquoted, write_table
+from timelike.base.tables import quoted, unquoted, write_table
 from timelike.clusters import saved
 from timelike.clusters.curves.curve_clustering import CurveClustering
 from timelike.exceptions import DataWarning, InputError, MissingExtraError, warn
 from timelike.gp import GP
+from timelike.pairs.nearest.neighbors import Neighbors
 from timelike.reporting.report import report
-from timelike.runs.analysis import Analysis, nearest
-from timelike.runs.record import Record
+from timelike.runs.analysis import Analysis
+from timelike.runs.record import Record, Search
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -80,7 +81,9 @@ def _written(analysis: Analysis, out: Path) -> Record:
     names = [MODEL, CLUSTERING, *_tables(analysis, out), *_figures(analysis, out), *write_report(analysis, out)]
     sums = {name: checksum(out / name) for name in names}
     given = analysis.record.model_sha256 is not None
-    record = replace(analysis.record, outputs=sums, model_sha256=sums[MODEL] if given else None)
+    near = analysis.neighbors
+    search = None if near is None else Search(near.route, near.recall)
+    record = replace(analysis.record, outputs=sums, model_sha256=sums[MODEL] if given else None, search=search)
     record.save(out / RECORD)
     return record
 
@@ -180,11 +183,39 @@ def load(folder: str | PathLike[str]) -> Analysis:
     clustering, courses = saved.load(place / CLUSTERING, gp)
     record = Record.load(place / RECORD)
     for name in (MODEL, CLUSTERING):
-        if record.outputs.get(name) != checksum(place / name):
+        if not _as_written(place / name, record):
             raise InputError(f"{place / name} is not the one that this run wrote. Restore it, or cluster again.")
     files = tuple(place / name for name in record.outputs)
-    near = nearest(courses, gp, record.recipe.neighbors)
-    return Analysis(courses, gp, clustering, near, record, _terms(place, record), files)
+    return Analysis(courses, gp, clustering, record, _terms(place, record), files)
+
+
+def neighbors_written(analysis: Analysis) -> Neighbors | None:
+    """The neighbours in the folder of an analysis, every number to the bit; None where they are not as the run wrote.
+
+    The table has neither route nor recall: these are in the record. A record without them is of an earlier version.
+    """
+    import pandas as pd
+
+    record, names = analysis.record, analysis.courses.names
+    table = next((path for path in analysis.files if path.name == NEIGHBORS), None)
+    place = {quoted(name): i for i, name in enumerate(names)}
+    if table is None or record.search is None or len(place) < len(names) or not _as_written(table, record):
+        return None
+    kinds = {"neighbor": str, "score": float}
+    shape = len(names), min(record.recipe.neighbors, len(names) - 1)
+    try:
+        cells = pd.read_csv(
+            table, usecols=list(kinds), dtype=kinds, keep_default_na=False, float_precision="round_trip"
+        )
+        indices = np.array([place[name] for name in cells["neighbor"]], dtype=np.intp).reshape(shape)
+        scores = cells["score"].to_numpy(dtype=float).reshape(shape)
+    except (ValueError, KeyError):  # a record may come from anybody
+        return None
+    return Neighbors(indices, scores, names, None, record.search.route, record.search.recall)
+
+
+def _as_written(path: Path, record: Record) -> bool:
+    return path.is_file() and record.outputs.get(path.name) == checksum(path)
 
 
 def _terms(place: Path, record: Record) -> pd.DataFrame | None:
