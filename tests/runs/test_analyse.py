@@ -14,7 +14,7 @@ import timelike as tl
 from timelike.base.files import checksum
 from timelike.cli import main
 from timelike.reporting.subject import Naming
-from timelike.runs import folder as writing
+from timelike.runs import folder
 from timelike.runs.analysis import Analysis
 from timelike.runs.recipe import Recipe
 
@@ -101,9 +101,9 @@ def test_repeating_gives_the_same_bytes(done, tmp_path):
 
 def test_repeating_notices_another_result(done, tmp_path):
     _, out = done
-    told = json.loads((out / "run.json").read_text())
-    told["outputs"]["clusters.csv"] = "0" * 64
-    (tmp_path / "run.json").write_text(json.dumps(told))
+    record = json.loads((out / "run.json").read_text())
+    record["outputs"]["clusters.csv"] = "0" * 64
+    (tmp_path / "run.json").write_text(json.dumps(record))
     result = run("repeat", tmp_path / "run.json", "--out", tmp_path / "again")
     assert result.exit_code == 1
     assert "different: clusters.csv" in result.output
@@ -178,9 +178,9 @@ def test_a_given_model_is_not_called_fitted(done, table, tmp_path):
 
 def test_repeating_says_that_versions_changed(done, tmp_path):
     _, out = done
-    told = json.loads((out / "run.json").read_text())
-    told["versions"]["numpy"] = "0.1"
-    (tmp_path / "run.json").write_text(json.dumps(told))
+    record = json.loads((out / "run.json").read_text())
+    record["versions"]["numpy"] = "0.1"
+    (tmp_path / "run.json").write_text(json.dumps(record))
     result = run("repeat", tmp_path / "run.json", "--out", tmp_path / "again")
     assert "note: the run was made with other versions: numpy 0.1" in result.output
 
@@ -272,9 +272,9 @@ def test_repeating_notices_another_sample_sheet(sampled):
 
 def test_a_record_that_does_not_know_its_sample_sheet_yet_is_repeated(sampled):
     tl.analyse("g.csv", "out", reading={"samples": "sheet.csv"}, k=2)
-    told = json.loads((sampled / "out" / "run.json").read_text())
-    del told["source"]["samples_sha256"], told["recipe"]["spread"], told["recipe"]["robust"]
-    (sampled / "out" / "run.json").write_text(json.dumps(told))
+    record = json.loads((sampled / "out" / "run.json").read_text())
+    del record["source"]["samples_sha256"], record["recipe"]["spread"], record["recipe"]["robust"]
+    (sampled / "out" / "run.json").write_text(json.dumps(record))
     assert "the result is the same to the bit" in run("repeat", "out/run.json", "--out", "again").output
 
 
@@ -344,6 +344,8 @@ def test_notes_are_kept_in_the_record(table, tmp_path):
         analysis = tl.analyse(tmp_path / "genes.csv", tmp_path / "out")
     assert any("without any value" in note for note in analysis.record.notes)
     assert "without any value" in (tmp_path / "out" / "run.json").read_text()
+    with pytest.warns(tl.DataWarning, match="without any value"):
+        assert tl.analyse(tmp_path / "genes.csv").record.notes == analysis.record.notes  # written or not
 
 
 def test_a_full_folder_is_not_overwritten(done, table):
@@ -581,7 +583,7 @@ def test_an_earlier_run_stays_whole_until_the_new_one_is(table, tmp_path, monkey
     def full(*_, **__):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(writing, "write_report", full)
+    monkeypatch.setattr(folder, "write_report", full)
     with pytest.raises(tl.InputError, match=r"cannot write into .*: No space left on device"):
         tl.analyse(table, out, overwrite=True, k=2)
     assert {path.name: path.read_bytes() for path in out.iterdir()} == before

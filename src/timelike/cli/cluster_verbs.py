@@ -27,13 +27,10 @@ from timelike.exceptions import InputError
 if TYPE_CHECKING:
     from timelike.ontology import Ontology
     from timelike.runs.analysis import Analysis
-    from timelike.runs.record import Record
 
 
 SPREAD = "How much curves of a cluster differ, in units of the signal (default: mixture learns it, evidence takes 0)."
 ROBUST = f"Leave out single values that the others of their course rule out ({taking('robust')} only)."
-OF_ONE_FILE = ("dates", "decimal", "duplicates", "sheet")
-"""Options about how a file is written, or when it begins; others say what its columns mean."""
 
 
 class _Number(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # generic only in newer releases
@@ -77,7 +74,7 @@ def cluster(
     one_kernel(model, options["kernel"])
     reading, choices = split_reading({name: value for name, value in options.items() if value is not None})
     ontology = _ontology(obo, gaf)
-    _tell(analyse(file, out, model=model, ontology=ontology, reading=reading, overwrite=force, say=say, **choices))
+    _answer(analyse(file, out, model=model, ontology=ontology, reading=reading, overwrite=force, say=say, **choices))
 
 
 def _ontology(obo: Path | None, gaf: Path | None) -> Ontology | None:
@@ -88,7 +85,8 @@ def _ontology(obo: Path | None, gaf: Path | None) -> Ontology | None:
     return None if obo is None or gaf is None else read(obo, gaf)
 
 
-def _tell(analysis: Analysis) -> None:
+def _answer(analysis: Analysis) -> None:
+    """The clusters on standard output, and a word about where everything is."""
     click.echo(str(analysis.clustering))
     folder = analysis.files[0].parent
     say(f"wrote {', '.join(path.name for path in analysis.files)} into {folder}")
@@ -106,7 +104,8 @@ def _tell(analysis: Analysis) -> None:
 @force_option("what is in the folder")
 def repeat(record: Path, file: Path | None, samples: Path | None, out: Path, force: bool) -> None:
     """Do a run again from its RECORD (run.json), and say whether the result is the same to the bit."""
-    from timelike.runs.repeat import differences, repeat_run
+    from timelike.runs.repeat import differences
+    from timelike.runs.repeat import repeat as repeat_run
 
     analysis = repeat_run(record, out, file=file, samples=samples, overwrite=force, say=say)
     changed = differences(record, analysis)
@@ -145,29 +144,22 @@ def predict(folder: Path, file: Path, out: Path, force: bool, **reading: Any) ->
     """
     from timelike.base.tables import write_table
     from timelike.runs.analysis import Analysis
+    from timelike.runs.folder import RECORD
+    from timelike.runs.repeat import reading_of_others
 
     may_write(out, force)
     analysis = Analysis.load(folder)
     given = split_reading(reading)[0]
-    kept = {} if set(given) - set(OF_ONE_FILE) else _as_before(analysis.record, folder)
+    kept = reading_of_others(analysis.record, folder / RECORD, given)
+    if kept:
+        words = ", ".join(f"--{name} {_text(value)}" for name, value in kept.items())
+        say(f"read as the clustered file was, with {words}; options of reading replace them all")
     new = understood(file, kept | given)
     same_unit(analysis.record.source.time_unit, new.time_unit, file)
     found = analysis.predict(new.courses)
     write_table(found.to_frame(), out)
     click.echo(str(found))
     say(f"wrote {out}")
-
-
-def _as_before(told: Record, folder: Path) -> dict[str, Any]:
-    """How the clustered file was read, as far as another file can be read so too, said aloud."""
-    from timelike.runs.folder import RECORD
-    from timelike.runs.repeat import reading_of
-
-    kept = {name: value for name, value in reading_of(told, folder / RECORD).items() if name not in OF_ONE_FILE}
-    if kept:
-        words = ", ".join(f"--{name} {_text(value)}" for name, value in kept.items())
-        say(f"read as the clustered file was, with {words}; options of reading replace them all")
-    return kept
 
 
 def _text(value: Any) -> str:

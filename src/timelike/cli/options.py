@@ -128,10 +128,10 @@ def understood(file: Path, reading: dict[str, Any]) -> Understood:
 
 def model_of(courses: TimeCourses, model: Path | None, kernel: str | None) -> GP:
     """The model in a file, or one fitted to the courses."""
-    from timelike.runs.analyse import modelled
+    from timelike.runs.analyse import given_or_fitted
 
     one_kernel(model, kernel)
-    return modelled(courses, model, kernel or "se", say)
+    return given_or_fitted(courses, model, kernel or "se", say)
 
 
 def one_kernel(model: Path | None, kernel: str | None) -> None:

@@ -80,37 +80,37 @@ def analyse(
     """
     recipe = Recipe.of(**choices)
     folder = None if out is None else new_folder(Path(out), overwrite)
-    tell: Say = say or (lambda _: None)
-    with remembered() as notes:
+    heard, say = say is not None, say or (lambda _: None)
+    with warnings_kept() as notes:
         given, source, doubts = _source(data, reading or {})
         for line in source.understood:
-            tell(line)
-        if say is None:  # nobody heard it
+            say(line)
+        if not heard:
             _warn(doubts)
         courses = recipe.prepared(given)
-        gp = modelled(courses, model, recipe.kernel, tell)
+        gp = given_or_fitted(courses, model, recipe.kernel, say)
         recipe = recipe if model is None else replace(recipe, kernel=name_of(gp.kernel))
-        tell("grouping the courses")
+        say("grouping the courses")
         clustering = recipe.grouped(courses, gp)
-        tell("finding the nearest courses of each")
+        say("finding the nearest courses of each")
         near = nearest(courses, gp, recipe.neighbors)
         terms = None if ontology is None else enrichment(clustering.labels, list(clustering.names), ontology)
-        record = Record(source, recipe, None if model is None else GIVEN)
+        kept = tuple(dict.fromkeys([*doubts, *notes()]))
+        record = Record(source, recipe, None if model is None else GIVEN, notes=kept)
         analysis = Analysis(courses, gp, clustering, record, terms, searched=near)
         if folder is not None:
-            tell("writing tables, figures and the report")
-            record = replace(record, notes=tuple(dict.fromkeys([*doubts, *notes()])))
-            analysis = write(replace(analysis, record=record), folder)
+            say("writing tables, figures and the report")
+            analysis = write(analysis, folder)
     return analysis
 
 
-def modelled(courses: TimeCourses, model: GP | str | PathLike[str] | None, kernel: str, tell: Say) -> GP:
+def given_or_fitted(courses: TimeCourses, model: GP | str | PathLike[str] | None, kernel: str, say: Say) -> GP:
     """The model that is given, by itself or as a file, or one fitted to the courses."""
     if model is None:
         gp = fit(courses, kernel)
         scale = f"length scale {gp.length_scale:.4g}, " if isinstance(gp.length_scale, float) else ""
         sds = f"signal sd {gp.signal_sd:.4g}, noise sd {gp.noise_sd:.4g}"
-        tell(f"fitted: {scale}{sds}, log likelihood {gp.log_likelihood:.2f}")
+        say(f"fitted: {scale}{sds}, log likelihood {gp.log_likelihood:.2f}")
         return gp
     gp = model if isinstance(model, GP) else GP.load(model)
     _doubt(courses, gp)
@@ -169,7 +169,7 @@ def _named(name: str, reading: dict[str, Any]) -> tuple[TimeCourses, Source]:
 
 
 @contextmanager
-def remembered() -> Iterator[Callable[[], list[str]]]:
+def warnings_kept() -> Iterator[Callable[[], list[str]]]:
     """Warnings about data and fit inside the block are shown as always; the function that comes out lists them."""
     caught: list[warnings.WarningMessage] = []
     try:
