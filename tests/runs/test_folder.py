@@ -86,6 +86,22 @@ def test_a_report_from_the_folder_is_the_same_page(done, searches, tmp_path):
     assert searches == []
 
 
+def test_an_analysis_that_is_not_written_searches_when_asked(done, searches):
+    analysis, _ = done
+    alone = tl.analyse(analysis.courses, model=analysis.gp, k=3)
+    assert searches == []
+    assert_same(alone.neighbors, analysis.neighbors)
+    assert len(searches) == 1
+
+
+def test_an_analysis_that_is_written_searches_once(done, searches, tmp_path):
+    analysis, _ = done
+    written = tl.analyse(analysis.courses, tmp_path / "out", model=analysis.gp, k=3)
+    (tmp_path / "out" / "neighbors.csv").unlink()
+    assert_same(written.neighbors, analysis.neighbors)
+    assert len(searches) == 1
+
+
 def test_neighbours_are_searched_once(copy, searches):
     (copy / "neighbors.csv").unlink()
     again = Analysis.load(copy)
@@ -146,12 +162,13 @@ def test_names_that_a_table_cannot_tell_apart_are_searched(tmp_path, searches):
     assert len(searches) == 1
 
 
-def test_what_a_search_missed_is_told_from_the_folder_too(done, tmp_path):
+def test_what_a_search_missed_is_told_from_the_folder_too(done, tmp_path, monkeypatch):
     analysis, _ = done
-    partly = replace(analysis, searched=replace(analysis.neighbors, route="candidates", recall=0.9625))
-    writing.write(partly, tmp_path / "out")
+    partly = replace(analysis.neighbors, route="candidates", recall=0.9625)
+    monkeypatch.setattr(analyses, "neighbors", lambda *_: partly)
+    writing.write(replace(analysis, files=()), tmp_path / "out", say=lambda _: None)
     again = Analysis.load(tmp_path / "out")
-    assert_same(again.neighbors, partly.neighbors)
+    assert_same(again.neighbors, partly)
     writing.page(again, tmp_path / "page.html")
     assert "96.2 % of the true ones are found" in (tmp_path / "page.html").read_text("utf-8")
     assert (tmp_path / "page.html").read_bytes() == (tmp_path / "out" / "report.html").read_bytes()

@@ -21,8 +21,8 @@ from timelike.gp.fit import fit
 from timelike.gp.kernels import name_of
 from timelike.ontology.enrichment import enrichment
 from timelike.reading import understand
-from timelike.runs.analysis import Analysis, nearest
-from timelike.runs.folder import new_folder, write
+from timelike.runs.analysis import Analysis
+from timelike.runs.folder import Say, new_folder, write
 from timelike.runs.recipe import Choices, Recipe
 from timelike.runs.record import FROM_PYTHON, GIVEN, Record, Source
 
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from timelike.ontology import Ontology
-
-Say = Callable[[str], object]
 
 
 def analyse(
@@ -52,7 +50,7 @@ def analyse(
     data
         A file or table for :func:`timelike.read`, courses, or the name of a data set ("reprogramming").
     out
-        Folder for the results; nothing is written without one.
+        Folder for the results; without one nothing is written, and neighbours are found when they are asked for.
     model
         Use this model, or model file, instead of fitting one.
     ontology
@@ -65,8 +63,8 @@ def analyse(
         Called with a line about each step.
     **choices
         ``most_variable``, ``scale``, ``kernel``, ``method``, ``k``, ``spread``, ``robust``, ``neighbors``, ``seed``,
-        ``title``, ``time_unit``, ``value_name``: see
-        :class:`timelike.runs.recipe.Recipe`. By default no course is left out and nothing is scaled.
+        ``title``, ``time_unit``, ``value_name``: see :class:`timelike.runs.recipe.Recipe`. By default no course is
+        left out and nothing is scaled.
 
     Examples
     --------
@@ -85,23 +83,18 @@ def analyse(
         given, source, doubts = _source(data, reading or {})
         for line in source.understood:
             say(line)
-        if not heard:
-            _warn(doubts)
+        for doubt in () if heard else doubts:
+            warn(doubt, DataWarning)
         courses = recipe.prepared(given)
         gp = given_or_fitted(courses, model, recipe.kernel, say)
         recipe = recipe if model is None else replace(recipe, kernel=name_of(gp.kernel))
         say("grouping the courses")
         clustering = recipe.grouped(courses, gp)
-        say("finding the nearest courses of each")
-        near = nearest(courses, gp, recipe.neighbors)
         terms = None if ontology is None else enrichment(clustering.labels, list(clustering.names), ontology)
         kept = tuple(dict.fromkeys([*doubts, *notes()]))
         record = Record(source, recipe, None if model is None else GIVEN, notes=kept)
-        analysis = Analysis(courses, gp, clustering, record, terms, searched=near)
-        if folder is not None:
-            say("writing tables, figures and the report")
-            analysis = write(analysis, folder)
-    return analysis
+        analysis = Analysis(courses, gp, clustering, record, terms)
+        return analysis if folder is None else write(analysis, folder, say)
 
 
 def given_or_fitted(courses: TimeCourses, model: GP | str | PathLike[str] | None, kernel: str, say: Say) -> GP:
@@ -127,11 +120,6 @@ def _doubt(courses: TimeCourses, gp: GP) -> None:
             f"{width:.3g}. Was it fitted with another scale?",
             DataWarning,
         )
-
-
-def _warn(notes: tuple[str, ...]) -> None:
-    for note in notes:
-        warn(note, DataWarning)
 
 
 def _source(data: Any, reading: dict[str, Any]) -> tuple[TimeCourses, Source, tuple[str, ...]]:

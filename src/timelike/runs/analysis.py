@@ -43,8 +43,6 @@ class Analysis:
         Terms of an ontology that clusters are enriched for, where one was given.
     files : tuple of Path
         What was written, the report last.
-    searched : Neighbors or None
-        What `neighbors` gives, where the analysis was made with it.
     """
 
     courses: TimeCourses
@@ -53,7 +51,6 @@ class Analysis:
     record: Record
     enrichment: pd.DataFrame | None = None
     files: tuple[Path, ...] = ()
-    searched: Neighbors | None = None
 
     def __repr__(self) -> str:
         return f"Analysis: {self.courses.summary()}; {str(self.clustering).removeprefix('Clustering: ')}"
@@ -63,14 +60,15 @@ class Analysis:
 
     @cached_property
     def neighbors(self) -> Neighbors | None:
-        """The nearest courses of each course; None for a single course.
+        """The nearest courses of each course, as many as there are up to the number chosen; None for a single course.
 
-        Of an analysis that was loaded they are read when first asked for, to the bit. They are searched again where
-        the folder does not have them as the run wrote them.
+        They are searched when first asked for; where the folder of the analysis has them as the run wrote them, they
+        are read from there, to the bit.
         """
         from timelike.runs.folder import neighbors_written
 
-        return self.searched or neighbors_written(self) or nearest(self.courses, self.gp, self.record.recipe.neighbors)
+        count = min(self.record.recipe.neighbors, len(self.courses) - 1)
+        return neighbors_written(self, count) or neighbors(self.courses, self.gp, count) if count else None
 
     def to_frame(self) -> pd.DataFrame:
         """Table with a row for each course: its cluster, how surely, and its nearest course with s of the two."""
@@ -122,8 +120,3 @@ def _note_other_times(new: Floats, known: Floats) -> None:
             f"{known.max():g}), where curves say little. Are they in the same unit, from the same start?",
             DataWarning,
         )
-
-
-def nearest(courses: TimeCourses, gp: GP, count: int) -> Neighbors | None:
-    """The nearest courses of each, as many as there are up to `count`; None for a single course."""
-    return neighbors(courses, gp, min(count, len(courses) - 1)) if len(courses) > 1 else None

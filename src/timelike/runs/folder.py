@@ -37,6 +37,8 @@ CURVE_TIMES = 101
 CELLS: dict[str, Callable[[str], Any]] = {"term": unquoted, "name": unquoted, "fold": float, "p": float, "q": float}
 """What becomes of the cells in a table of terms; in other columns they are whole numbers."""
 
+Say = Callable[[str], object]
+
 
 def new_folder(out: Path, overwrite: bool) -> Path:
     """The folder, made if need be, once it is clear that nothing in it is lost."""
@@ -56,11 +58,14 @@ def new_folder(out: Path, overwrite: bool) -> Path:
 # -- writing -------------------------------------------------------------------------------------------------------
 
 
-def write(analysis: Analysis, out: Path) -> Analysis:
+def write(analysis: Analysis, out: Path, say: Say) -> Analysis:
     """Write all files of an analysis into the folder `out`; the analysis, knowing its files.
 
     They are written into a folder within, and take the place of an earlier run only when all of them are whole.
     """
+    say("finding the nearest courses of each")
+    near = analysis.neighbors
+    say("writing tables, figures and the report")
     try:
         out.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(dir=out, prefix=".new-") as folder:
@@ -71,7 +76,9 @@ def write(analysis: Analysis, out: Path) -> Analysis:
                 (Path(folder) / name).replace(out / name)
     except OSError as problem:
         raise InputError(f"cannot write into {out}: {problem.strerror}.") from None
-    return replace(analysis, record=record, files=tuple(out / name for name in [RECORD, *record.outputs]))
+    written = replace(analysis, record=record, files=tuple(out / name for name in [RECORD, *record.outputs]))
+    vars(written)["neighbors"] = near  # found already: nothing to read again
+    return written
 
 
 def _written(analysis: Analysis, out: Path) -> Record:
@@ -80,10 +87,10 @@ def _written(analysis: Analysis, out: Path) -> Record:
     saved.save(out / CLUSTERING, analysis.clustering, analysis.courses)
     names = [MODEL, CLUSTERING, *_tables(analysis, out), *_figures(analysis, out), *write_report(analysis, out)]
     sums = {name: checksum(out / name) for name in names}
-    given = analysis.record.model_sha256 is not None
+    model = None if analysis.record.model_sha256 is None else sums[MODEL]
     near = analysis.neighbors
     search = None if near is None else Search(near.route, near.recall)
-    record = replace(analysis.record, outputs=sums, model_sha256=sums[MODEL] if given else None, search=search)
+    record = replace(analysis.record, outputs=sums, model_sha256=model, search=search)
     record.save(out / RECORD)
     return record
 
@@ -189,7 +196,7 @@ def load(folder: str | PathLike[str]) -> Analysis:
     return Analysis(courses, gp, clustering, record, _terms(place, record), files)
 
 
-def neighbors_written(analysis: Analysis) -> Neighbors | None:
+def neighbors_written(analysis: Analysis, count: int) -> Neighbors | None:
     """The neighbours in the folder of an analysis, every number to the bit; None where they are not as the run wrote.
 
     The table has neither route nor recall: these are in the record. A record without them is of an earlier version.
@@ -202,7 +209,7 @@ def neighbors_written(analysis: Analysis) -> Neighbors | None:
     if table is None or record.search is None or len(place) < len(names) or not _as_written(table, record):
         return None
     kinds = {"neighbor": str, "score": float}
-    shape = len(names), min(record.recipe.neighbors, len(names) - 1)
+    shape = len(names), count
     try:
         cells = pd.read_csv(
             table, usecols=list(kinds), dtype=kinds, keep_default_na=False, float_precision="round_trip"

@@ -8,9 +8,9 @@ from typing import Any
 from timelike.base.files import checksum
 from timelike.datasets import NAMED
 from timelike.exceptions import DataWarning, InputError, warn
-from timelike.runs.analyse import Say, analyse
+from timelike.runs.analyse import analyse
 from timelike.runs.analysis import Analysis
-from timelike.runs.folder import MODEL, TERMS
+from timelike.runs.folder import MODEL, TERMS, Say
 from timelike.runs.record import FROM_PYTHON, Record, versions
 
 COMPARED = (".csv", ".json", ".npz")
