@@ -1,4 +1,6 @@
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
@@ -171,6 +173,13 @@ def test_cluster_leaves_a_table_a_model_and_a_record(table, tmp_path, method):
 def test_help_lists_what_there_is(names):
     said = " ".join(run("cluster", "--help").output.replace("|", ", ").split())
     assert ", ".join(names) in said
+
+
+def test_help_loads_nothing_heavy():
+    heavy = ["pandas", "sklearn", "scipy", "matplotlib", "numba", "tqdm"]
+    code = f"import sys, timelike.cli; print(*[m for m in {heavy} if m in sys.modules])"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert loaded == []
 
 
 def test_cluster_chooses_the_number_and_repeats_itself(table, tmp_path):

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from timelike.base.tables import write_table
+from timelike.cli import bhi_lines
 from timelike.cli.options import (
     FILE,
     FOLDER,
@@ -23,11 +25,13 @@ from timelike.cli.options import (
 from timelike.cli.output import quiet_option, say
 from timelike.clusters.methods import METHODS, taking
 from timelike.exceptions import InputError
-
-if TYPE_CHECKING:
-    from timelike.ontology import Ontology
-    from timelike.runs.analysis import Analysis
-
+from timelike.ontology import Ontology
+from timelike.ontology import read as read_ontology
+from timelike.runs.analyse import analyse
+from timelike.runs.analysis import Analysis
+from timelike.runs.folder import RECORD, REPORT, page
+from timelike.runs.repeat import differences, reading_of_others
+from timelike.runs.repeat import repeat as repeat_run
 
 SPREAD = "How much curves of a cluster differ, in units of the signal (default: mixture learns it, evidence takes 0)."
 ROBUST = f"Leave out single values that the others of their course rule out ({taking('robust')} only)."
@@ -69,8 +73,6 @@ def cluster(
     The number of clusters is chosen unless -k gives it. FILE is a table of courses, or the name of a data set that
     timelike fetches (reprogramming).
     """
-    from timelike.runs.analyse import analyse
-
     one_kernel(model, options["kernel"])
     reading, choices = split_reading({name: value for name, value in options.items() if value is not None})
     ontology = _ontology(obo, gaf)
@@ -78,11 +80,9 @@ def cluster(
 
 
 def _ontology(obo: Path | None, gaf: Path | None) -> Ontology | None:
-    from timelike.ontology import read
-
     if (obo is None) != (gaf is None):
         raise InputError("an ontology needs both files: --obo (its terms) and --gaf (which gene has which).")
-    return None if obo is None or gaf is None else read(obo, gaf)
+    return None if obo is None or gaf is None else read_ontology(obo, gaf)
 
 
 def _answer(analysis: Analysis) -> None:
@@ -104,9 +104,6 @@ def _answer(analysis: Analysis) -> None:
 @force_option("what is in the folder")
 def repeat(record: Path, file: Path | None, samples: Path | None, out: Path, force: bool) -> None:
     """Do a run again from its RECORD (run.json), and say whether the result is the same to the bit."""
-    from timelike.runs.repeat import differences
-    from timelike.runs.repeat import repeat as repeat_run
-
     analysis = repeat_run(record, out, file=file, samples=samples, overwrite=force, say=say)
     changed = differences(record, analysis)
     click.echo("the result is the same to the bit" if not changed else f"different: {', '.join(changed)}")
@@ -121,9 +118,6 @@ def repeat(record: Path, file: Path | None, samples: Path | None, out: Path, for
 @force_option("the page")
 def report(folder: Path, out: Path | None, force: bool) -> None:
     """Write the report of a FOLDER that 'timelike cluster' made, once more."""
-    from timelike.runs.analysis import Analysis
-    from timelike.runs.folder import REPORT, page
-
     analysis = Analysis.load(folder)
     target = out or folder / REPORT
     may_write(target, force)
@@ -142,11 +136,6 @@ def predict(folder: Path, file: Path, out: Path, force: bool, **reading: Any) ->
     Nothing is fitted again. New courses are scaled as the clustered ones were; their times may be others. FILE is read
     as the clustered one was, unless options say how; --dates, --decimal, --duplicates and --sheet are never kept.
     """
-    from timelike.base.tables import write_table
-    from timelike.runs.analysis import Analysis
-    from timelike.runs.folder import RECORD
-    from timelike.runs.repeat import reading_of_others
-
     may_write(out, force)
     analysis = Analysis.load(folder)
     given = split_reading(reading)[0]
@@ -198,10 +187,7 @@ def bhi(
     **how: Any,
 ) -> None:
     """Biological homogeneity of the clusters in FILE, a table with columns name and cluster (-1: in none)."""
-    from timelike.cli.bhi_lines import run
-    from timelike.ontology import read
-
     if enrichment is not None:
         may_write(enrichment, force)
-    for line in run(file, enrichment, read(obo, gaf, aspect, drop), **how):
+    for line in bhi_lines.run(file, enrichment, read_ontology(obo, gaf, aspect, drop), **how):
         click.echo(line)

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from timelike.cli.output import Verb, quiet_option, say
+from timelike.courses import TimeCourses
 from timelike.exceptions import InputError
+from timelike.gp import GP
 from timelike.gp.kernels import NAMED
+from timelike.reading import Understood, understand
+from timelike.runs.analyse import given_or_fitted
 from timelike.runs.recipe import SCALES, Recipe
-
-if TYPE_CHECKING:
-    from timelike.courses import TimeCourses
-    from timelike.gp import GP
-    from timelike.reading import Understood
 
 FILE = click.Path(dir_okay=False, path_type=Path)
 FOLDER = click.Path(file_okay=False, path_type=Path)
@@ -118,8 +117,6 @@ def courses_of(file: Path, **options: Any) -> TimeCourses:
 
 def understood(file: Path, reading: dict[str, Any]) -> Understood:
     """What a file holds, said aloud."""
-    from timelike.reading import understand
-
     found = understand(file, **reading)
     for line in found.lines():
         say(line)
@@ -128,8 +125,6 @@ def understood(file: Path, reading: dict[str, Any]) -> Understood:
 
 def model_of(courses: TimeCourses, model: Path | None, kernel: str | None) -> GP:
     """The model in a file, or one fitted to the courses."""
-    from timelike.runs.analyse import given_or_fitted
-
     one_kernel(model, kernel)
     return given_or_fitted(courses, model, kernel or "se", say)
 
