@@ -15,6 +15,9 @@ import pytest
 
 import timelike as tl
 from timelike.cli import main as program
+from timelike.clusters.methods import METHODS
+from timelike.gp.kernels import NAMED
+from timelike.runs.recipe import SCALES
 
 ROOT = Path(__file__).parents[1]
 
@@ -168,6 +171,12 @@ def test_names_on_the_api_page_exist_and_are_described(name):
     for part in name.split(".")[1:]:
         found = getattr(found, part, None) or import_module(f"{found.__name__}.{part}")
     assert found.__doc__
+
+
+@pytest.mark.parametrize("names", [METHODS, NAMED, SCALES], ids=["methods", "kernels", "scales"])
+def test_the_page_of_choices_has_every_name(names):
+    text = _text("choosing.md")
+    assert [name for name in names if f"`{name}`" not in text and f'"{name}"`' not in text] == []
 
 
 def test_the_page_of_commands_has_every_verb_and_option():

@@ -4,7 +4,7 @@ import stat
 
 import pytest
 
-from timelike.base.files import atomic_path, atomic_write
+from timelike.base.files import atomic_path, atomic_write, checksum
 from timelike.exceptions import InputError
 
 
@@ -122,3 +122,8 @@ def test_a_file_has_the_rights_that_the_process_gives_and_other_threads_see_no_c
         monkeypatch.undo()
         os.umask(before)
     assert stat.S_IMODE((tmp_path / "table.csv").stat().st_mode) == 0o640
+
+
+def test_checksum_is_sha256(tmp_path):
+    (tmp_path / "a").write_bytes(b"abc")
+    assert checksum(tmp_path / "a") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"

@@ -1,4 +1,6 @@
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
@@ -7,6 +9,9 @@ from click.testing import CliRunner
 
 import timelike as tl
 from timelike.cli import main
+from timelike.clusters.methods import METHODS
+from timelike.gp.kernels import NAMED
+from timelike.runs.recipe import SCALES
 
 
 def run(*arguments):
@@ -150,7 +155,7 @@ def test_bhi_of_a_table_of_clusters(tmp_path):
     assert "has no column 'name'" in wrong.output
 
 
-@pytest.mark.parametrize("method", ["mixture", "evidence", "spectral", "average", "complete"])
+@pytest.mark.parametrize("method", [name for name in METHODS if "k" in METHODS[name].takes])
 def test_cluster_leaves_a_table_a_model_and_a_record(table, tmp_path, method):
     out = tmp_path / "result"
     result = run("cluster", table, "--out", out, "--method", method, "-k", 3)
@@ -162,6 +167,19 @@ def test_cluster_leaves_a_table_a_model_and_a_record(table, tmp_path, method):
     record = json.loads((out / "run.json").read_text())
     assert (record["recipe"]["method"], record["recipe"]["k"], len(record["source"]["sha256"])) == (method, 3, 64)
     assert tl.GP.load(out / "model.json").noise_sd > 0
+
+
+@pytest.mark.parametrize("names", [METHODS, NAMED, SCALES])
+def test_help_lists_what_there_is(names):
+    said = " ".join(run("cluster", "--help").output.replace("|", ", ").split())
+    assert ", ".join(names) in said
+
+
+def test_help_loads_nothing_heavy():
+    heavy = ["pandas", "sklearn", "scipy", "matplotlib", "numba", "tqdm"]
+    code = f"import sys, timelike.cli; print(*[m for m in {heavy} if m in sys.modules])"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert loaded == []
 
 
 def test_cluster_chooses_the_number_and_repeats_itself(table, tmp_path):

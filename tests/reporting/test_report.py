@@ -451,3 +451,8 @@ def test_arguments_of_another_kind_are_refused(study, tmp_path, wrong, message):
 def test_a_table_that_is_no_enrichment_is_refused(study, tmp_path):
     with pytest.raises(InputError, match="the table has no column 'term'"):
         report(tmp_path / "r.html", *study, enrichment=study[2].to_frame())
+
+
+def test_what_nobody_named_has_the_name_of_any_courses():
+    assert Naming.of("", None, "") == Naming.of(None, "", None) == Naming()
+    assert Naming.of("Genes", "h", "level") == Naming("Genes", "h", "level")

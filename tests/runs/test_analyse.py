@@ -3,6 +3,7 @@
 import json
 import shutil
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -10,10 +11,12 @@ import pytest
 from click.testing import CliRunner
 
 import timelike as tl
+from timelike.base.files import checksum
 from timelike.cli import main
-from timelike.runs import folder as writing
-from timelike.runs.analysis import Analysis, described
-from timelike.runs.record import checksum
+from timelike.reporting.subject import Naming
+from timelike.runs import folder
+from timelike.runs.analysis import Analysis
+from timelike.runs.recipe import Recipe
 
 TABLES = {"clusters.csv", "neighbors.csv", "curves.csv", "outliers.csv", "numbers.csv"}
 FILES = TABLES | {
@@ -98,9 +101,9 @@ def test_repeating_gives_the_same_bytes(done, tmp_path):
 
 def test_repeating_notices_another_result(done, tmp_path):
     _, out = done
-    told = json.loads((out / "run.json").read_text())
-    told["outputs"]["clusters.csv"] = "0" * 64
-    (tmp_path / "run.json").write_text(json.dumps(told))
+    record = json.loads((out / "run.json").read_text())
+    record["outputs"]["clusters.csv"] = "0" * 64
+    (tmp_path / "run.json").write_text(json.dumps(record))
     result = run("repeat", tmp_path / "run.json", "--out", tmp_path / "again")
     assert result.exit_code == 1
     assert "different: clusters.csv" in result.output
@@ -175,9 +178,9 @@ def test_a_given_model_is_not_called_fitted(done, table, tmp_path):
 
 def test_repeating_says_that_versions_changed(done, tmp_path):
     _, out = done
-    told = json.loads((out / "run.json").read_text())
-    told["versions"]["numpy"] = "0.1"
-    (tmp_path / "run.json").write_text(json.dumps(told))
+    record = json.loads((out / "run.json").read_text())
+    record["versions"]["numpy"] = "0.1"
+    (tmp_path / "run.json").write_text(json.dumps(record))
     result = run("repeat", tmp_path / "run.json", "--out", tmp_path / "again")
     assert "note: the run was made with other versions: numpy 0.1" in result.output
 
@@ -202,6 +205,14 @@ def test_axes_are_called_what_the_user_calls_them(table, tmp_path):
     assert "<title>My &lt;genes&gt;" in page
     assert run("repeat", tmp_path / "out" / "run.json", "--out", tmp_path / "again").exit_code == 0
     assert (tmp_path / "again" / "report.html").read_text("utf-8") == page
+
+
+def test_data_are_called_what_the_user_says_else_what_the_file_says(done, table):
+    analysis, out = done
+    assert Analysis.load(out).naming == analysis.naming == Naming("genes.csv", "h", "value")
+    given = Recipe(title="Genes", time_unit="weeks", value_name="level")
+    assert replace(analysis, record=replace(analysis.record, recipe=given)).naming == Naming("Genes", "weeks", "level")
+    assert tl.analyse(tl.read(table)).naming == Naming()
 
 
 def test_a_model_can_be_given(table, tmp_path):
@@ -261,9 +272,9 @@ def test_repeating_notices_another_sample_sheet(sampled):
 
 def test_a_record_that_does_not_know_its_sample_sheet_yet_is_repeated(sampled):
     tl.analyse("g.csv", "out", reading={"samples": "sheet.csv"}, k=2)
-    told = json.loads((sampled / "out" / "run.json").read_text())
-    del told["source"]["samples_sha256"], told["recipe"]["spread"], told["recipe"]["robust"]
-    (sampled / "out" / "run.json").write_text(json.dumps(told))
+    record = json.loads((sampled / "out" / "run.json").read_text())
+    del record["source"]["samples_sha256"], record["recipe"]["spread"], record["recipe"]["robust"]
+    (sampled / "out" / "run.json").write_text(json.dumps(record))
     assert "the result is the same to the bit" in run("repeat", "out/run.json", "--out", "again").output
 
 
@@ -311,7 +322,7 @@ def test_spread_and_outliers_are_chosen_recorded_and_repeated(tmp_path):
     assert (recipe["spread"], recipe["robust"]) == (0.25, False)
     found = Analysis.load(out).clustering
     assert (found.spread, found.learned, found.courses.values.max()) == (0.25, False, 40)
-    shown = described(Analysis.load(out))
+    shown = Analysis.load(out).settings()
     assert (shown["spread"], shown["robust"]) == (0.25, False)
     assert "the result is the same to the bit" in run("repeat", out / "run.json", "--out", tmp_path / "again").output
     with pytest.warns(tl.DataWarning, match="left out 1 of"):
@@ -322,7 +333,7 @@ def test_evidence_takes_a_spread_and_has_none_by_itself(table):
     assert tl.analyse(table, method="evidence", spread=np.float32(0.5)).clustering.spread == 0.5
     alone = tl.analyse(table, method="evidence")
     assert (alone.clustering.spread, alone.clustering.learned) == (0, False)
-    assert {"spread", "robust"}.isdisjoint(described(alone))  # no news
+    assert {"spread", "robust"}.isdisjoint(alone.settings())  # no news
 
 
 def test_notes_are_kept_in_the_record(table, tmp_path):
@@ -333,6 +344,8 @@ def test_notes_are_kept_in_the_record(table, tmp_path):
         analysis = tl.analyse(tmp_path / "genes.csv", tmp_path / "out")
     assert any("without any value" in note for note in analysis.record.notes)
     assert "without any value" in (tmp_path / "out" / "run.json").read_text()
+    with pytest.warns(tl.DataWarning, match="without any value"):
+        assert tl.analyse(tmp_path / "genes.csv").record.notes == analysis.record.notes  # written or not
 
 
 def test_a_full_folder_is_not_overwritten(done, table):
@@ -570,7 +583,7 @@ def test_an_earlier_run_stays_whole_until_the_new_one_is(table, tmp_path, monkey
     def full(*_, **__):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(writing, "write_report", full)
+    monkeypatch.setattr(folder, "write_report", full)
     with pytest.raises(tl.InputError, match=r"cannot write into .*: No space left on device"):
         tl.analyse(table, out, overwrite=True, k=2)
     assert {path.name: path.read_bytes() for path in out.iterdir()} == before

@@ -5,14 +5,16 @@ import pytest
 
 from timelike.exceptions import InputError
 from timelike.runs.recipe import Recipe
-from timelike.runs.record import Record, Source, checksum
+from timelike.runs.record import Record, Search, Source
 
 
 @pytest.fixture
 def record(tmp_path):
     source = Source("genes.csv", "ab" * 32, {"time": "hours"}, ("3 courses",), "h", "12" * 32)
     recipe = Recipe(scale="center", k=4, spread=np.float32(0.5), robust=np.False_)
-    made = Record(source, recipe, "cd" * 32, {"clusters.csv": "ef" * 32}, ("a note",))
+    made = Record(
+        source, recipe, "cd" * 32, {"clusters.csv": "ef" * 32}, ("a note",), search=Search("candidates", 0.985)
+    )
     made.save(tmp_path / "run.json")
     return tmp_path / "run.json", made
 
@@ -36,6 +38,12 @@ def test_a_record_comes_back_as_it_was(record):
         ({"source": {"reading": {"samples": 5}}}, "the entry 'samples' is 5: expected text"),
         ({"source": {"samples_sha256": 5}}, "the entry 'samples_sha256' is 5: expected text"),
         ({"outputs": {"a": 1}}, "the entry 'outputs' is not what timelike writes"),
+        ({"search": []}, "the entry 'search' is not what timelike writes"),
+        ({"search": {"route": 5, "recall": 1}}, "the entry 'route' is 5: expected text"),
+        ({"search": {"route": "grid"}}, "the entry 'search' is .* expected a route and a recall from 0 to 1"),
+        ({"search": {"recall": 1}}, "the entry 'search' is .* expected a route and a recall from 0 to 1"),
+        ({"search": {"route": "grid", "recall": 2}}, "expected a route and a recall from 0 to 1"),
+        ({"search": {"route": "grid", "recall": "1"}}, "expected a route and a recall from 0 to 1"),
         ({"model_sha256": 5}, "the entry 'model_sha256' is 5: expected text"),
     ],
 )
@@ -51,30 +59,3 @@ def test_what_is_no_json_is_called_so(tmp_path, text):
     (tmp_path / "run.json").write_text(text)
     with pytest.raises(InputError, match="is not the record of a run"):
         Record.load(tmp_path / "run.json")
-
-
-def test_checksum_is_sha256(tmp_path):
-    (tmp_path / "a").write_bytes(b"abc")
-    assert checksum(tmp_path / "a") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
-
-
-@pytest.mark.parametrize(
-    ("choices", "message"),
-    [
-        ({"scale": "log"}, "there is no scale 'log': choose from none, center, standardize"),
-        ({"method": "spectral"}, "spectral does not choose the number of clusters"),
-        ({"k": 0}, "k is 0: expected a whole number, at least 1"),
-        ({"neighbors": 2.5}, "neighbors is 2.5"),
-        ({"spread": -1}, "spread is -1: expected a number, zero or more"),
-        ({"spread": "wide"}, "spread is 'wide': expected a number, zero or more"),
-        ({"spread": float("nan")}, "spread is nan: expected a number"),
-        ({"spread": True}, "spread is True: expected a number"),
-        ({"method": "leiden", "spread": 0}, "leiden has no spread: leave it out, or use mixture or evidence"),
-        ({"robust": 1}, "robust is 1: expected True or False"),
-        ({"method": "evidence", "robust": False}, "evidence never leaves out values: robust=False"),
-        ({"colour": "red"}, "there is no choice 'colour': expected most_variable, scale"),
-    ],
-)
-def test_choices_are_checked(choices, message):
-    with pytest.raises(InputError, match=message):
-        Recipe.of(choices)

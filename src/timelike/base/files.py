@@ -1,7 +1,8 @@
-"""Files that are whole or absent: written under a temporary name, then renamed. And JSON of ours, told from others'."""
+"""Files that are whole or absent: written under a temporary name, then renamed. And which are ours, unchanged."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -49,6 +50,12 @@ def atomic_write(path: str | PathLike[str], mode: str = "w") -> Iterator[IO[Any]
     encoding = None if "b" in mode else "utf-8"
     with atomic_path(path) as temporary, temporary.open(mode, encoding=encoding) as file:
         yield file
+
+
+def checksum(path: str | PathLike[str]) -> str:
+    """SHA-256 of a file."""
+    with Path(path).open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def read_json(path: Path, what: str, form: str) -> dict[str, Any]:

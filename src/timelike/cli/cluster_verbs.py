@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from timelike.base.tables import write_table
+from timelike.cli import bhi_lines
 from timelike.cli.options import (
     FILE,
     FOLDER,
@@ -21,19 +23,18 @@ from timelike.cli.options import (
     understood,
 )
 from timelike.cli.output import quiet_option, say
+from timelike.clusters.methods import METHODS, taking
 from timelike.exceptions import InputError
+from timelike.ontology import Ontology
+from timelike.ontology import read as read_ontology
+from timelike.runs.analyse import analyse
+from timelike.runs.analysis import Analysis
+from timelike.runs.folder import RECORD, REPORT, page
+from timelike.runs.repeat import differences, reading_of_others
+from timelike.runs.repeat import repeat as repeat_run
 
-if TYPE_CHECKING:
-    from timelike.ontology import Ontology
-    from timelike.runs.analysis import Analysis
-    from timelike.runs.record import Record
-
-
-METHODS = "mixture, evidence, spectral, sparse-spectral, leiden, average, complete."
 SPREAD = "How much curves of a cluster differ, in units of the signal (default: mixture learns it, evidence takes 0)."
-ROBUST = "Leave out single values that the others of their course rule out (mixture only)."
-OF_ONE_FILE = ("dates", "decimal", "duplicates", "sheet")
-"""Options about how a file is written, or when it begins; others say what its columns mean."""
+ROBUST = f"Leave out single values that the others of their course rule out ({taking('robust')} only)."
 
 
 class _Number(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # generic only in newer releases
@@ -52,7 +53,7 @@ class _Number(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # gener
 @course_options
 @model_options
 @click.option("--out", type=FOLDER, required=True, help="Folder for the results.")
-@click.option("--method", default="mixture", show_default=True, help=METHODS)
+@click.option("--method", default="mixture", show_default=True, help=f"{', '.join(METHODS)}.")
 @click.option("-k", type=_Number(), default="auto", show_default=True, help="Number of clusters.")
 @click.option("--spread", type=float, help=SPREAD)
 @click.option("--robust/--no-robust", default=True, show_default=True, help=ROBUST)
@@ -72,23 +73,20 @@ def cluster(
     The number of clusters is chosen unless -k gives it. FILE is a table of courses, or the name of a data set that
     timelike fetches (reprogramming).
     """
-    from timelike.runs.analyse import analyse
-
     one_kernel(model, options["kernel"])
     reading, choices = split_reading({name: value for name, value in options.items() if value is not None})
     ontology = _ontology(obo, gaf)
-    _tell(analyse(file, out, model=model, ontology=ontology, reading=reading, overwrite=force, say=say, **choices))
+    _answer(analyse(file, out, model=model, ontology=ontology, reading=reading, overwrite=force, say=say, **choices))
 
 
 def _ontology(obo: Path | None, gaf: Path | None) -> Ontology | None:
-    from timelike.ontology import read
-
     if (obo is None) != (gaf is None):
         raise InputError("an ontology needs both files: --obo (its terms) and --gaf (which gene has which).")
-    return None if obo is None or gaf is None else read(obo, gaf)
+    return None if obo is None or gaf is None else read_ontology(obo, gaf)
 
 
-def _tell(analysis: Analysis) -> None:
+def _answer(analysis: Analysis) -> None:
+    """The clusters on standard output, and a word about where everything is."""
     click.echo(str(analysis.clustering))
     folder = analysis.files[0].parent
     say(f"wrote {', '.join(path.name for path in analysis.files)} into {folder}")
@@ -106,8 +104,6 @@ def _tell(analysis: Analysis) -> None:
 @force_option("what is in the folder")
 def repeat(record: Path, file: Path | None, samples: Path | None, out: Path, force: bool) -> None:
     """Do a run again from its RECORD (run.json), and say whether the result is the same to the bit."""
-    from timelike.runs.repeat import differences, repeat_run
-
     analysis = repeat_run(record, out, file=file, samples=samples, overwrite=force, say=say)
     changed = differences(record, analysis)
     click.echo("the result is the same to the bit" if not changed else f"different: {', '.join(changed)}")
@@ -122,11 +118,8 @@ def repeat(record: Path, file: Path | None, samples: Path | None, out: Path, for
 @force_option("the page")
 def report(folder: Path, out: Path | None, force: bool) -> None:
     """Write the report of a FOLDER that 'timelike cluster' made, once more."""
-    from timelike.runs.analysis import Analysis
-    from timelike.runs.folder import page
-
     analysis = Analysis.load(folder)
-    target = out or folder / "report.html"
+    target = out or folder / REPORT
     may_write(target, force)
     page(analysis, target)
     say(f"open {target} in a browser")
@@ -143,31 +136,19 @@ def predict(folder: Path, file: Path, out: Path, force: bool, **reading: Any) ->
     Nothing is fitted again. New courses are scaled as the clustered ones were; their times may be others. FILE is read
     as the clustered one was, unless options say how; --dates, --decimal, --duplicates and --sheet are never kept.
     """
-    from timelike.base.tables import write_table
-    from timelike.runs.analysis import Analysis
-
     may_write(out, force)
     analysis = Analysis.load(folder)
     given = split_reading(reading)[0]
-    kept = {} if set(given) - set(OF_ONE_FILE) else _as_before(analysis.record, folder)
+    kept = reading_of_others(analysis.record, folder / RECORD, given)
+    if kept:
+        words = ", ".join(f"--{name} {_text(value)}" for name, value in kept.items())
+        say(f"read as the clustered file was, with {words}; options of reading replace them all")
     new = understood(file, kept | given)
     same_unit(analysis.record.source.time_unit, new.time_unit, file)
     found = analysis.predict(new.courses)
     write_table(found.to_frame(), out)
     click.echo(str(found))
     say(f"wrote {out}")
-
-
-def _as_before(told: Record, folder: Path) -> dict[str, Any]:
-    """How the clustered file was read, as far as another file can be read so too, said aloud."""
-    from timelike.runs.analysis import RECORD
-    from timelike.runs.repeat import reading_of
-
-    kept = {name: value for name, value in reading_of(told, folder / RECORD).items() if name not in OF_ONE_FILE}
-    if kept:
-        words = ", ".join(f"--{name} {_text(value)}" for name, value in kept.items())
-        say(f"read as the clustered file was, with {words}; options of reading replace them all")
-    return kept
 
 
 def _text(value: Any) -> str:
@@ -206,10 +187,7 @@ def bhi(
     **how: Any,
 ) -> None:
     """Biological homogeneity of the clusters in FILE, a table with columns name and cluster (-1: in none)."""
-    from timelike.cli.bhi_lines import run
-    from timelike.ontology import read
-
     if enrichment is not None:
         may_write(enrichment, force)
-    for line in run(file, enrichment, read(obo, gaf, aspect, drop), **how):
+    for line in bhi_lines.run(file, enrichment, read_ontology(obo, gaf, aspect, drop), **how):
         click.echo(line)

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from timelike.cli.output import Verb, quiet_option, say
+from timelike.courses import TimeCourses
 from timelike.exceptions import InputError
+from timelike.gp import GP
+from timelike.gp.kernels import NAMED
+from timelike.reading import Understood, understand
 from timelike.reading.options import OPTIONS
-
-if TYPE_CHECKING:
-    from timelike.courses import TimeCourses
-    from timelike.gp import GP
-    from timelike.reading import Understood
+from timelike.runs.analyse import given_or_fitted
+from timelike.runs.recipe import SCALES, Recipe
 
 FILE = click.Path(dir_okay=False, path_type=Path)
 FOLDER = click.Path(file_okay=False, path_type=Path)
@@ -35,7 +36,7 @@ class _Numbers(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # gene
 
 
 NUMBERS = _Numbers()
-KERNELS = "se, matern12, matern32, matern52, periodic, linear."
+KERNELS = f"{', '.join(NAMED)}."
 
 KINDS = {"a file": FILE, "numbers": NUMBERS}
 READING: dict[str, dict[str, Any]] = {
@@ -45,7 +46,7 @@ READING: dict[str, dict[str, Any]] = {
 """Options of :func:`timelike.read`, by name."""
 CHOOSING: dict[str, dict[str, Any]] = {
     "scale": {
-        "type": click.Choice(["none", "center", "standardize"]),
+        "type": click.Choice(list(SCALES)),
         "default": "none",
         "show_default": True,
         "help": "What is compared: values as they are; minus each course's mean; also divided by its sd.",
@@ -96,16 +97,12 @@ def split_reading(options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, An
 
 def courses_of(file: Path, **options: Any) -> TimeCourses:
     """The courses of a file, chosen and scaled as asked, with a word about what was understood."""
-    from timelike.runs.recipe import Recipe
-
     reading, choices = split_reading(options)
-    return Recipe.of(choices).prepared(understood(file, reading).courses)
+    return Recipe.of(**choices).prepared(understood(file, reading).courses)
 
 
 def understood(file: Path, reading: dict[str, Any]) -> Understood:
     """What a file holds, said aloud."""
-    from timelike.reading import understand
-
     found = understand(file, **reading)
     for line in found.lines():
         say(line)
@@ -114,10 +111,8 @@ def understood(file: Path, reading: dict[str, Any]) -> Understood:
 
 def model_of(courses: TimeCourses, model: Path | None, kernel: str | None) -> GP:
     """The model in a file, or one fitted to the courses."""
-    from timelike.runs.analyse import modelled
-
     one_kernel(model, kernel)
-    return modelled(courses, model, kernel or "se", say)
+    return given_or_fitted(courses, model, kernel or "se", say)
 
 
 def one_kernel(model: Path | None, kernel: str | None) -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from timelike import plot
 from timelike.base import checks
 from timelike.base.tables import write_table
 from timelike.cli.options import (
@@ -27,13 +28,14 @@ from timelike.cli.options import (
     understood,
 )
 from timelike.cli.output import say
+from timelike.courses import TimeCourses
 from timelike.exceptions import InputError
+from timelike.gp import GP
+from timelike.pairs.explain import Explanation
+from timelike.pairs.explain import explain as explain_pair
+from timelike.pairs.nearest.neighbors import neighbors as nearest
+from timelike.pairs.similarity import similarity as all_pairs
 from timelike.runs.recipe import Recipe
-
-if TYPE_CHECKING:
-    from timelike.courses import TimeCourses
-    from timelike.gp import GP
-    from timelike.pairs.explain import Explanation
 
 ANY = click.Path(path_type=Path)
 ON_DISK = (".npy", ".zarr")
@@ -71,8 +73,6 @@ def similarity(
     A .npy or .zarr file is written tile by tile and may be larger than memory; a run that was stopped, for
     whatever reason, goes on with --resume.
     """
-    from timelike.pairs.similarity import similarity as all_pairs
-
     resume, threads = (options.pop(name) for name in ("resume", "threads"))
     one_of(out, MATRICES)
     _may_begin(out, force=force, resume=resume)
@@ -124,8 +124,6 @@ def neighbors(
     out: Path, force: bool, k: int, to: Path | None, model: Path | None, kernel: str | None, file: Path, **options: Any
 ) -> None:
     """Find the K courses of FILE that are most like each course, without computing all pairs."""
-    from timelike.pairs.nearest.neighbors import neighbors as nearest
-
     may_write(out, force)
     one_of(out, (".csv", ".tsv"))
     how = {name: options.pop(name) for name in ("approximate", "threads")}
@@ -143,7 +141,7 @@ def _both(file: Path, to: Path | None, options: dict[str, Any]) -> tuple[TimeCou
     reading, choices = split_reading(options)
     asked, items = understood(file, reading), understood(to, reading)
     same_unit(items.time_unit, asked.time_unit, file)
-    recipe = Recipe.of(choices)
+    recipe = Recipe.of(**choices)
     return recipe.scaled(asked.courses), recipe.prepared(items.courses)
 
 
@@ -165,8 +163,6 @@ def explain(
     **reading: Any,
 ) -> None:
     """Say where along time the similarity of FIRST and SECOND in FILE comes from."""
-    from timelike.pairs.explain import explain as explain_pair
-
     if figure is not None:
         one_of(figure, (".png", ".svg", ".pdf"))
         may_write(figure, force)
@@ -182,8 +178,6 @@ def explain(
 
 
 def _draw(courses: TimeCourses, gp: GP, why: Explanation, figure: Path) -> None:
-    from timelike import plot
-
     axes = plot.panels(2)
     first, second = why.pair.names
     plot.pair(courses, gp, first, second, axes[0])

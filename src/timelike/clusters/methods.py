@@ -17,26 +17,34 @@ from timelike.gp import GP
 from timelike.pairs.nearest.neighbors import Neighbors, neighbors
 from timelike.pairs.similarity import similarity
 
-
-class Grouping(NamedTuple):
-    """How courses are grouped; see :class:`timelike.runs.recipe.Recipe`, which has the same words."""
-
-    method: str = "mixture"
-    k: int | None = None
-    spread: float | None = None
-    robust: bool = True
-    seed: int = 0
+GRAPH = 7
+"""Nearest courses that each course is joined to, as in the paper."""
 
 
-Method = Callable[[TimeCourses, GP, Grouping], Clustering]
+class Method(NamedTuple):
+    """A way to group courses.
+
+    Attributes
+    ----------
+    run
+        Function of courses, model, and the settings that it takes, by name.
+    takes
+        Names of these settings.
+    chooses_k
+        Whether it finds a number of clusters where none is given.
+    """
+
+    run: Callable[..., Clustering]
+    takes: tuple[str, ...]
+    chooses_k: bool = False
 
 
-def _mixed(courses: TimeCourses, gp: GP, how: Grouping) -> Clustering:
-    return mixture(courses, gp, how.k, spread=how.spread, robust=how.robust, seed=how.seed)
+def _evidence(courses: TimeCourses, gp: GP, k: int | None, spread: float | None) -> Clustering:
+    return evidence_linkage(courses, gp, k, spread=spread or 0.0)
 
 
-def _linked(linkage: str) -> Method:
-    return lambda courses, gp, how: hierarchical(similarity(courses, gp), how.k or 1, linkage)
+def _linked(linkage: str) -> Callable[..., Clustering]:
+    return lambda courses, gp, k: hierarchical(similarity(courses, gp), k, linkage)
 
 
 def _near(courses: TimeCourses, gp: GP) -> Neighbors:
@@ -45,38 +53,40 @@ def _near(courses: TimeCourses, gp: GP) -> Neighbors:
     return neighbors(courses, gp, min(GRAPH, len(courses) - 1))
 
 
-METHODS: dict[str, Method] = {
-    "mixture": _mixed,
-    "evidence": lambda courses, gp, how: evidence_linkage(courses, gp, how.k, spread=how.spread or 0.0),
-    "spectral": lambda courses, gp, how: spectral(similarity(courses, gp), how.k or 1, seed=how.seed),
-    "sparse-spectral": lambda courses, gp, how: spectral(_near(courses, gp), how.k or 1, seed=how.seed),
-    "leiden": lambda courses, gp, how: leiden(_near(courses, gp), seed=how.seed),
-    "average": _linked("average"),
-    "complete": _linked("complete"),
+METHODS = {
+    "mixture": Method(mixture, ("k", "spread", "robust", "seed"), chooses_k=True),
+    "evidence": Method(_evidence, ("k", "spread"), chooses_k=True),
+    "spectral": Method(lambda courses, gp, k, seed: spectral(similarity(courses, gp), k, seed=seed), ("k", "seed")),
+    "sparse-spectral": Method(lambda courses, gp, k, seed: spectral(_near(courses, gp), k, seed=seed), ("k", "seed")),
+    "leiden": Method(lambda courses, gp, seed: leiden(_near(courses, gp), seed=seed), ("seed",), chooses_k=True),
+    "average": Method(_linked("average"), ("k",)),
+    "complete": Method(_linked("complete"), ("k",)),
 }
-"""Name -> function of courses, model, and how they are grouped."""
-CHOOSE_K = ("mixture", "evidence", "leiden")
-WITH_SPREAD = ("mixture", "evidence")
-GRAPH = 7
-"""Nearest courses that each course is joined to, as in the paper."""
+"""One table for errors, command line and tests."""
 
 
-def group(courses: TimeCourses, gp: GP, how: Grouping) -> Clustering:
-    """Clusters of the courses by one of :data:`METHODS`."""
-    check(how)
-    return METHODS[how.method](courses, gp, how)
+def taking(setting: str) -> str:
+    """The methods that take a setting, in words.
+
+    Examples
+    --------
+    >>> taking("spread")
+    'mixture or evidence'
+    """
+    return " or ".join(name for name, method in METHODS.items() if setting in method.takes)
 
 
-def check(how: Grouping) -> None:
+def check(name: str, k: int | None, spread: float | None, robust: bool) -> None:
     """Raise if there is no such method, or it needs what is not there, or cannot use what is."""
-    method = how.method
-    if method not in METHODS:
-        raise InputError(f"there is no method {method!r}: choose from {', '.join(METHODS)}.")
-    if how.k is None and method not in CHOOSE_K:
-        raise InputError(f"{method} does not choose the number of clusters: give k, or use {' or '.join(CHOOSE_K)}.")
-    if how.k is not None and method == "leiden":
-        raise InputError("leiden finds the number of clusters itself: leave k out, or use another method.")
-    if how.spread is not None and method not in WITH_SPREAD:
-        raise InputError(f"{method} has no spread: leave it out, or use {' or '.join(WITH_SPREAD)}.")
-    if not how.robust and method != "mixture":
-        raise InputError(f"{method} never leaves out values: robust=False (--no-robust) is for mixture only.")
+    if name not in METHODS:
+        raise InputError(f"there is no method {name!r}: choose from {', '.join(METHODS)}.")
+    method = METHODS[name]
+    if k is None and not method.chooses_k:
+        choosing = " or ".join(other for other in METHODS if METHODS[other].chooses_k)
+        raise InputError(f"{name} does not choose the number of clusters: give k, or use {choosing}.")
+    if k is not None and "k" not in method.takes:
+        raise InputError(f"{name} finds the number of clusters itself: leave k out, or use another method.")
+    if spread is not None and "spread" not in method.takes:
+        raise InputError(f"{name} has no spread: leave it out, or use {taking('spread')}.")
+    if not robust and "robust" not in method.takes:
+        raise InputError(f"{name} never leaves out values: robust=False (--no-robust) is for {taking('robust')} only.")

@@ -105,7 +105,7 @@ def report(
         courses=courses,
         gp=gp,
         clustering=clustering,
-        naming=Naming(title or Naming.title, time_unit or "", value_name or Naming.value_name),
+        naming=Naming.of(title, time_unit, value_name),
         enrichment=enrichment,
         notes=_sentences(notes),
         run=run or {},

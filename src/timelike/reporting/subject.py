@@ -39,6 +39,11 @@ class Naming:
         for name, text in vars(self).items():
             checks.instance(text, str, name)
 
+    @classmethod
+    def of(cls, title: str | None, time_unit: str | None, value_name: str | None) -> Naming:
+        """The names that somebody gave, and for the others what is true of any courses."""
+        return cls(title or cls.title, time_unit or cls.time_unit, value_name or cls.value_name)
+
     @property
     def time_label(self) -> str:
         """For an axis."""

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
+from timelike.base.files import checksum
 from timelike.courses import TimeCourses
 from timelike.datasets import NAMED
 from timelike.exceptions import DataWarning, FitWarning, InputError, warn
@@ -21,17 +21,15 @@ from timelike.gp.fit import fit
 from timelike.gp.kernels import name_of
 from timelike.ontology.enrichment import enrichment
 from timelike.reading import understand
-from timelike.runs.analysis import Analysis, nearest
-from timelike.runs.folder import write
-from timelike.runs.recipe import Recipe
-from timelike.runs.record import FROM_PYTHON, GIVEN, Record, Source, checksum
+from timelike.runs.analysis import Analysis
+from timelike.runs.folder import Say, new_folder, write
+from timelike.runs.recipe import Choices, Recipe
+from timelike.runs.record import FROM_PYTHON, GIVEN, Record, Source
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from timelike.ontology import Ontology
-
-Say = Callable[[str], object]
 
 
 def analyse(
@@ -43,7 +41,7 @@ def analyse(
     reading: dict[str, Any] | None = None,
     overwrite: bool = False,
     say: Say | None = None,
-    **choices: Any,
+    **choices: Unpack[Choices],
 ) -> Analysis:
     """The whole job: read, select, scale, fit, group, find neighbours, and write tables, figures and a report.
 
@@ -52,7 +50,7 @@ def analyse(
     data
         A file or table for :func:`timelike.read`, courses, or the name of a data set ("reprogramming").
     out
-        Folder for the results; nothing is written without one.
+        Folder for the results; without one nothing is written, and neighbours are found when they are asked for.
     model
         Use this model, or model file, instead of fitting one.
     ontology
@@ -65,8 +63,8 @@ def analyse(
         Called with a line about each step.
     **choices
         ``most_variable``, ``scale``, ``kernel``, ``method``, ``k``, ``spread``, ``robust``, ``neighbors``, ``seed``,
-        ``title``, ``time_unit``, ``value_name``: see
-        :class:`timelike.runs.recipe.Recipe`. By default no course is left out and nothing is scaled.
+        ``title``, ``time_unit``, ``value_name``: see :class:`timelike.runs.recipe.Recipe`. By default no course is
+        left out and nothing is scaled.
 
     Examples
     --------
@@ -78,54 +76,34 @@ def analyse(
     >>> list(found.to_frame().columns)
     ['name', 'cluster', 'probability', 'nearest', 'neighbor', 'similarity']
     """
-    recipe = Recipe.of(choices)
-    folder = None if out is None else may_fill(Path(out), overwrite)
-    tell: Say = say or (lambda _: None)
-    with remembered() as notes:
+    recipe = Recipe.of(**choices)
+    folder = None if out is None else new_folder(Path(out), overwrite)
+    heard, say = say is not None, say or (lambda _: None)
+    with warnings_kept() as notes:
         given, source, doubts = _source(data, reading or {})
         for line in source.understood:
-            tell(line)
-        if say is None:  # nobody heard it
-            _warn(doubts)
+            say(line)
+        for doubt in () if heard else doubts:
+            warn(doubt, DataWarning)
         courses = recipe.prepared(given)
-        gp = modelled(courses, model, recipe.kernel, tell)
+        gp = given_or_fitted(courses, model, recipe.kernel, say)
         recipe = recipe if model is None else replace(recipe, kernel=name_of(gp.kernel))
-        tell("grouping the courses")
+        say("grouping the courses")
         clustering = recipe.grouped(courses, gp)
-        tell("finding the nearest courses of each")
-        near = nearest(courses, gp, recipe.neighbors)
         terms = None if ontology is None else enrichment(clustering.labels, list(clustering.names), ontology)
-        record = Record(source, recipe, None if model is None else GIVEN)
-        analysis = Analysis(courses, gp, clustering, near, record, terms)
-        if folder is not None:
-            tell("writing tables, figures and the report")
-            record = replace(record, notes=tuple(dict.fromkeys([*doubts, *notes()])))
-            analysis = write(replace(analysis, record=record), folder)
-    return analysis
+        kept = tuple(dict.fromkeys([*doubts, *notes()]))
+        record = Record(source, recipe, None if model is None else GIVEN, notes=kept)
+        analysis = Analysis(courses, gp, clustering, record, terms)
+        return analysis if folder is None else write(analysis, folder, say)
 
 
-def may_fill(out: Path, overwrite: bool) -> Path:
-    """The folder, made if need be, once it is clear that nothing in it is lost."""
-    if out.exists() and not out.is_dir():
-        raise InputError(f"{out} is a file: give a folder for the results.")
-    if out.exists() and any(out.iterdir()) and not overwrite:
-        raise InputError(f"{out} is not empty. Choose another folder, or say that it may be overwritten (--force).")
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as problem:
-        raise InputError(f"cannot make the folder {out}: {problem.strerror}.") from None
-    if not os.access(out, os.W_OK):
-        raise InputError(f"cannot write into the folder {out}: no permission.")
-    return out
-
-
-def modelled(courses: TimeCourses, model: GP | str | PathLike[str] | None, kernel: str, tell: Say) -> GP:
+def given_or_fitted(courses: TimeCourses, model: GP | str | PathLike[str] | None, kernel: str, say: Say) -> GP:
     """The model that is given, by itself or as a file, or one fitted to the courses."""
     if model is None:
         gp = fit(courses, kernel)
         scale = f"length scale {gp.length_scale:.4g}, " if isinstance(gp.length_scale, float) else ""
         sds = f"signal sd {gp.signal_sd:.4g}, noise sd {gp.noise_sd:.4g}"
-        tell(f"fitted: {scale}{sds}, log likelihood {gp.log_likelihood:.2f}")
+        say(f"fitted: {scale}{sds}, log likelihood {gp.log_likelihood:.2f}")
         return gp
     gp = model if isinstance(model, GP) else GP.load(model)
     _doubt(courses, gp)
@@ -142,11 +120,6 @@ def _doubt(courses: TimeCourses, gp: GP) -> None:
             f"{width:.3g}. Was it fitted with another scale?",
             DataWarning,
         )
-
-
-def _warn(notes: tuple[str, ...]) -> None:
-    for note in notes:
-        warn(note, DataWarning)
 
 
 def _source(data: Any, reading: dict[str, Any]) -> tuple[TimeCourses, Source, tuple[str, ...]]:
@@ -184,7 +157,7 @@ def _named(name: str, reading: dict[str, Any]) -> tuple[TimeCourses, Source]:
 
 
 @contextmanager
-def remembered() -> Iterator[Callable[[], list[str]]]:
+def warnings_kept() -> Iterator[Callable[[], list[str]]]:
     """Warnings about data and fit inside the block are shown as always; the function that comes out lists them."""
     caught: list[warnings.WarningMessage] = []
     try:

@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from timelike.base.arrays import Floats
-from timelike.base.tables import unquoted
-from timelike.clusters import saved
 from timelike.clusters.clustering import Clustering
 from timelike.clusters.curves.curve_clustering import CurveClustering
+from timelike.clusters.methods import taking
 from timelike.courses import TimeCourses
 from timelike.exceptions import DataWarning, InputError, warn
 from timelike.gp import GP
 from timelike.pairs.nearest.neighbors import Neighbors, neighbors
-from timelike.runs.record import Record, checksum
+from timelike.reporting.subject import Naming
+from timelike.runs.recipe import SCALES
+from timelike.runs.record import Record
 
 if TYPE_CHECKING:
     import pandas as pd
 
-MODEL, RECORD, CLUSTERING = "model.json", "run.json", "analysis.npz"
-"""The files from which an analysis is read again."""
-TERMS: dict[str, Callable[[str], Any]] = {"term": unquoted, "name": unquoted, "fold": float, "p": float, "q": float}
-"""What becomes of the cells in a table of terms; in other columns they are whole numbers."""
+SHOWN_ELSEWHERE = ("scale", *Naming.__dataclass_fields__)
+"""Choices that a report has in other places than the list of settings."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,8 +37,6 @@ class Analysis:
         As they were analysed: selected and scaled.
     gp : GP
     clustering : Clustering
-    neighbors : Neighbors or None
-        The nearest courses of each course; None for a single course.
     record : Record
         What went in and what was chosen.
     enrichment : DataFrame or None
@@ -51,16 +48,27 @@ class Analysis:
     courses: TimeCourses
     gp: GP
     clustering: Clustering
-    neighbors: Neighbors | None
     record: Record
     enrichment: pd.DataFrame | None = None
-    files: tuple[Path, ...] = field(default=())
+    files: tuple[Path, ...] = ()
 
     def __repr__(self) -> str:
         return f"Analysis: {self.courses.summary()}; {str(self.clustering).removeprefix('Clustering: ')}"
 
     def _repr_html_(self) -> str:
         return self.clustering._repr_html_()
+
+    @cached_property
+    def neighbors(self) -> Neighbors | None:
+        """The nearest courses of each course, as many as there are up to the number chosen; None for a single course.
+
+        They are searched when first asked for; where the folder of the analysis has them as the run wrote them, they
+        are read from there, to the bit.
+        """
+        from timelike.runs.folder import neighbors_written
+
+        count = min(self.record.recipe.neighbors, len(self.courses) - 1)
+        return neighbors_written(self, count) or neighbors(self.courses, self.gp, count) if count else None
 
     def to_frame(self) -> pd.DataFrame:
         """Table with a row for each course: its cluster, how surely, and its nearest course with s of the two."""
@@ -70,12 +78,27 @@ class Analysis:
         nearest = [self.courses.names[i] for i in self.neighbors.indices[:, 0]]
         return frame.assign(neighbor=nearest, similarity=self.neighbors.scores[:, 0])
 
+    @property
+    def naming(self) -> Naming:
+        """What the user calls the data and their axes, else what the file says."""
+        source, recipe = self.record.source, self.record.recipe
+        title = recipe.title or (Path(source.path).name if source.path else None)
+        return Naming.of(title, recipe.time_unit or source.time_unit, recipe.value_name)
+
+    def settings(self) -> dict[str, Any]:
+        """The choices that were made and the versions that worked, by name, as the report lists them."""
+        source, recipe = self.record.source, self.record.recipe
+        known: dict[str, Any] = {"file": source.path, "SHA-256": source.sha256, "read": "; ".join(source.understood)}
+        known |= {name.replace("_", " "): value for name, value in vars(recipe).items() if name not in SHOWN_ELSEWHERE}
+        news = {name: value for name, value in known.items() if value not in (None, "") and value is not True}
+        return news | {"scaling": SCALES[recipe.scale].word, "versions": self.record.versions}
+
     def predict(self, new_courses: TimeCourses) -> Clustering:
         """The clusters of new courses, which are scaled as the analysed ones were; -1 for "none of these"."""
         if not isinstance(self.clustering, CurveClustering):
             raise InputError(
                 f"{self.clustering.method} cannot place new courses: its clusters have no curves. Use the method "
-                "mixture or evidence."
+                f"{taking('spread')}."
             )
         found = self.clustering.predict(self.record.recipe.scaled(new_courses))
         _note_other_times(new_courses.designs.points, self.courses.designs.points)
@@ -84,18 +107,9 @@ class Analysis:
     @classmethod
     def load(cls, folder: str | PathLike[str]) -> Analysis:
         """An analysis from the folder that :func:`timelike.analyse` wrote."""
-        place = Path(folder)
-        if not place.is_dir():
-            raise InputError(f"there is no folder {place}: give the one that 'timelike cluster' wrote.")
-        gp = GP.load(place / MODEL)
-        clustering, courses = saved.load(place / CLUSTERING, gp)
-        record = Record.load(place / RECORD)
-        for name in (MODEL, CLUSTERING):
-            if record.outputs.get(name) != checksum(place / name):
-                raise InputError(f"{place / name} is not the one that this run wrote. Restore it, or cluster again.")
-        files = tuple(place / name for name in record.outputs)
-        near = nearest(courses, gp, record.recipe.neighbors)
-        return cls(courses, gp, clustering, near, record, _enrichment(place, record), files)
+        from timelike.runs.folder import load
+
+        return load(folder)
 
 
 def _note_other_times(new: Floats, known: Floats) -> None:
@@ -106,52 +120,3 @@ def _note_other_times(new: Floats, known: Floats) -> None:
             f"{known.max():g}), where curves say little. Are they in the same unit, from the same start?",
             DataWarning,
         )
-
-
-def _enrichment(place: Path, record: Record) -> pd.DataFrame | None:
-    """The terms that a run found, where it looked for some; every number to the bit."""
-    import pandas as pd
-
-    table = place / "enrichment.csv"
-    if table.name not in record.outputs or not table.is_file():
-        return None
-    try:
-        cells = pd.read_csv(table, dtype=str, keep_default_na=False)  # a term may be called NA
-        return cells.assign(**{name: cells[name].map(TERMS.get(name, int)) for name in cells.columns})
-    except (ValueError, OSError) as problem:
-        raise InputError(f"{table} is not the one that this run wrote: {problem}. Cluster again.") from None
-
-
-def nearest(courses: TimeCourses, gp: GP, count: int) -> Neighbors | None:
-    """The nearest courses of each, as many as there are up to `count`; None for a single course."""
-    return neighbors(courses, gp, min(count, len(courses) - 1)) if len(courses) > 1 else None
-
-
-class Labels(NamedTuple):
-    """What the data and their axes are called; None: nobody said."""
-
-    title: str | None
-    time_unit: str | None
-    value_name: str | None
-
-
-def labels_of(analysis: Analysis) -> Labels:
-    """What the user calls the data, else what the file says."""
-    source, recipe = analysis.record.source, analysis.record.recipe
-    title = recipe.title or (Path(source.path).name if source.path else None)
-    return Labels(title, recipe.time_unit or source.time_unit, recipe.value_name)
-
-
-def described(analysis: Analysis) -> dict[str, Any]:
-    """The choices of an analysis, as a report lists them."""
-    record = analysis.record
-    recipe = {name.replace("_", " "): value for name, value in vars(record.recipe).items() if name not in SHOWN}
-    source = {"file": record.source.path, "SHA-256": record.source.sha256, "read": "; ".join(record.source.understood)}
-    news = {name: value for name, value in (source | recipe).items() if value not in (None, "") and value is not True}
-    return news | {"scaling": SCALED[record.recipe.scale], "versions": record.versions}
-
-
-SHOWN = ("scale", "title", "time_unit", "value_name")
-"""Choices that a report shows elsewhere."""
-SCALED = {"none": "none", "center": "centred", "standardize": "standardised"}
-"""How courses were scaled, in the words of a methods paragraph."""

@@ -12,13 +12,14 @@ from timelike.base.tables import write_table
 from timelike.clusters.nmi import nmi
 from timelike.pairs.explain import explain
 from timelike.pairs.similarity import Similarity, similarity
-from timelike.runs.analyse import analyse, may_fill
+from timelike.runs.analyse import analyse
 from timelike.runs.analysis import Analysis
+from timelike.runs.folder import new_folder
 
 
 def run(out: Path, seed: int, *, overwrite: bool = False) -> Iterator[str]:
     """Simulate, fit, compare, group, draw and report into the folder `out`; yield a line about each step."""
-    may_fill(out, overwrite).mkdir(parents=True, exist_ok=True)
+    new_folder(out, overwrite)
     courses, profile = simulate.profiles(noise=0.08, sampling="asynchronous", seed=seed)
     write_table(courses.to_frame(), out / "courses.csv")
     yield f"data        {courses.summary()}; three profiles of 50 courses each"

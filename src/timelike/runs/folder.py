@@ -1,36 +1,70 @@
-"""What an analysis leaves in a folder: tables, figures, the model, the record, and the report."""
+"""The folder of a run: the names of its files, how they are written, and how an analysis is read from them again."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from timelike import plot
-from timelike.base.tables import write_table
+from timelike.base.files import checksum
+from timelike.base.tables import quoted, unquoted, write_table
 from timelike.clusters import saved
 from timelike.clusters.curves.curve_clustering import GRID, CurveClustering
 from timelike.exceptions import DataWarning, InputError, MissingExtraError, warn
+from timelike.gp import GP
+from timelike.pairs.nearest.neighbors import Neighbors
 from timelike.reporting.report import report
-from timelike.runs.analysis import CLUSTERING, MODEL, RECORD, Analysis, described, labels_of
-from timelike.runs.record import Record, checksum
+from timelike.runs.analysis import Analysis
+from timelike.runs.record import Record, Search
 
 if TYPE_CHECKING:
     import pandas as pd
 
+MODEL, CLUSTERING, RECORD = "model.json", "analysis.npz", "run.json"
+"""The files from which an analysis is read again."""
+NEIGHBORS, TERMS, REPORT = "neighbors.csv", "enrichment.csv", "report.html"
+FIGURES = ("clusters.png", "clusters.svg", "clusters.pdf")
 REPORT_UP_TO = 50_000
 """Courses that a report can hold; a page for more would be slow to open and too large to send."""
+CELLS: dict[str, Callable[[str], Any]] = {"term": unquoted, "name": unquoted, "fold": float, "p": float, "q": float}
+"""What becomes of the cells in a table of terms; in other columns they are whole numbers."""
+
+Say = Callable[[str], object]
 
 
-def write(analysis: Analysis, out: Path) -> Analysis:
+def new_folder(out: Path, overwrite: bool) -> Path:
+    """The folder, made if need be, once it is clear that nothing in it is lost."""
+    if out.exists() and not out.is_dir():
+        raise InputError(f"{out} is a file: give a folder for the results.")
+    if out.exists() and any(out.iterdir()) and not overwrite:
+        raise InputError(f"{out} is not empty. Choose another folder, or say that it may be overwritten (--force).")
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as problem:
+        raise InputError(f"cannot make the folder {out}: {problem.strerror}.") from None
+    if not os.access(out, os.W_OK):
+        raise InputError(f"cannot write into the folder {out}: no permission.")
+    return out
+
+
+# -- writing -------------------------------------------------------------------------------------------------------
+
+
+def write(analysis: Analysis, out: Path, say: Say) -> Analysis:
     """Write all files of an analysis into the folder `out`; the analysis, knowing its files.
 
     They are written into a folder within, and take the place of an earlier run only when all of them are whole.
     """
+    say("finding the nearest courses of each")
+    near = analysis.neighbors
+    say("writing tables, figures and the report")
     try:
         out.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(dir=out, prefix=".new-") as folder:
@@ -41,7 +75,9 @@ def write(analysis: Analysis, out: Path) -> Analysis:
                 (Path(folder) / name).replace(out / name)
     except OSError as problem:
         raise InputError(f"cannot write into {out}: {problem.strerror}.") from None
-    return replace(analysis, record=record, files=tuple(out / name for name in [RECORD, *record.outputs]))
+    written = replace(analysis, record=record, files=tuple(out / name for name in [RECORD, *record.outputs]))
+    vars(written)["neighbors"] = near  # found already: nothing to read again
+    return written
 
 
 def _written(analysis: Analysis, out: Path) -> Record:
@@ -50,8 +86,10 @@ def _written(analysis: Analysis, out: Path) -> Record:
     saved.save(out / CLUSTERING, analysis.clustering, analysis.courses)
     names = [MODEL, CLUSTERING, *_tables(analysis, out), *_figures(analysis, out), *write_report(analysis, out)]
     sums = {name: checksum(out / name) for name in names}
-    given = analysis.record.model_sha256 is not None
-    record = replace(analysis.record, outputs=sums, model_sha256=sums[MODEL] if given else None)
+    model = None if analysis.record.model_sha256 is None else sums[MODEL]
+    near = analysis.neighbors
+    search = None if near is None else Search(near.route, near.recall)
+    record = replace(analysis.record, outputs=sums, model_sha256=model, search=search)
     record.save(out / RECORD)
     return record
 
@@ -77,38 +115,35 @@ def write_report(analysis: Analysis, out: Path) -> list[str]:
             DataWarning,
         )
         return []
-    page(analysis, out / "report.html")
-    return ["report.html"]
+    page(analysis, out / REPORT)
+    return [REPORT]
 
 
 def page(analysis: Analysis, path: Path) -> None:
     """Write the report of an analysis."""
-    labels = labels_of(analysis)
     report(
         path,
         analysis.courses,
         analysis.gp,
         analysis.clustering,
         neighbors=analysis.neighbors,
-        title=labels.title,
-        time_unit=labels.time_unit,
-        value_name=labels.value_name,
         enrichment=analysis.enrichment,
         notes=analysis.record.notes,
-        run=described(analysis),
+        run=analysis.settings(),
+        **vars(analysis.naming),
     )
 
 
 def _tables(analysis: Analysis, out: Path) -> Iterator[str]:
     tables = {"clusters.csv": analysis.to_frame()}
     if analysis.neighbors is not None:
-        tables["neighbors.csv"] = analysis.neighbors.to_frame()
+        tables[NEIGHBORS] = analysis.neighbors.to_frame()
     if isinstance(analysis.clustering, CurveClustering):
         tables |= {"curves.csv": _curves(analysis.clustering), "outliers.csv": analysis.clustering.outliers()}
         if analysis.clustering.path:
             tables["numbers.csv"] = analysis.clustering.path_frame()
     if analysis.enrichment is not None:
-        tables["enrichment.csv"] = analysis.enrichment
+        tables[TERMS] = analysis.enrichment
     for name, table in tables.items():
         write_table(table, out / name)
         yield name
@@ -126,18 +161,78 @@ def _curves(clustering: CurveClustering) -> pd.DataFrame:
     return pd.DataFrame({"cluster": cluster, "time": np.tile(at, clustering.k)} | columns)
 
 
-def _figures(analysis: Analysis, out: Path) -> list[str]:
+def _figures(analysis: Analysis, out: Path) -> Sequence[str]:
     """Draw the clusters, or say why not: tables must not be lost for want of a picture."""
-    clustering, labels = analysis.clustering, labels_of(analysis)
+    clustering, naming = analysis.clustering, analysis.naming
     courses, gp = (None, None) if isinstance(clustering, CurveClustering) else (analysis.courses, analysis.gp)
     try:
         panels = plot.panels(clustering.k + int((clustering.labels < 0).any()), columns=3, width=7)
     except MissingExtraError as problem:
         warn(str(problem), DataWarning)
         return []
-    time, value = f"time ({labels.time_unit})" if labels.time_unit else "time", labels.value_name or "value"
+    time, value = naming.time_label, naming.value_name
     first = plot.cluster_panels(clustering, panels, courses=courses, gp=gp, time=time, value=value)[0]
-    names = ["clusters.png", "clusters.svg", "clusters.pdf"]
-    for name in names:
+    for name in FIGURES:
         plot.save(first, out / name)
-    return names
+    return FIGURES
+
+
+# -- reading again ---------------------------------------------------------------------------------------------------
+
+
+def load(folder: str | PathLike[str]) -> Analysis:
+    """The analysis that a run wrote into a folder."""
+    place = Path(folder)
+    if not place.is_dir():
+        raise InputError(f"there is no folder {place}: give the one that 'timelike cluster' wrote.")
+    gp = GP.load(place / MODEL)
+    clustering, courses = saved.load(place / CLUSTERING, gp)
+    record = Record.load(place / RECORD)
+    for name in (MODEL, CLUSTERING):
+        if not _as_written(place / name, record):
+            raise InputError(f"{place / name} is not the one that this run wrote. Restore it, or cluster again.")
+    files = tuple(place / name for name in record.outputs)
+    return Analysis(courses, gp, clustering, record, _terms(place, record), files)
+
+
+def neighbors_written(analysis: Analysis, count: int) -> Neighbors | None:
+    """The neighbours in the folder of an analysis, every number to the bit; None where they are not as the run wrote.
+
+    The table has neither route nor recall: these are in the record. A record without them is of an earlier version.
+    """
+    import pandas as pd
+
+    record, names = analysis.record, analysis.courses.names
+    table = next((path for path in analysis.files if path.name == NEIGHBORS), None)
+    place = {quoted(name): i for i, name in enumerate(names)}
+    if table is None or record.search is None or len(place) < len(names) or not _as_written(table, record):
+        return None
+    kinds = {"neighbor": str, "score": float}
+    shape = len(names), count
+    try:
+        cells = pd.read_csv(
+            table, usecols=list(kinds), dtype=kinds, keep_default_na=False, float_precision="round_trip"
+        )
+        indices = np.array([place[name] for name in cells["neighbor"]], dtype=np.intp).reshape(shape)
+        scores = cells["score"].to_numpy(dtype=float).reshape(shape)
+    except (ValueError, KeyError):  # a record may come from anybody
+        return None
+    return Neighbors(indices, scores, names, None, record.search.route, record.search.recall)
+
+
+def _as_written(path: Path, record: Record) -> bool:
+    return path.is_file() and record.outputs.get(path.name) == checksum(path)
+
+
+def _terms(place: Path, record: Record) -> pd.DataFrame | None:
+    """The terms that a run found, where it looked for some; every number to the bit."""
+    import pandas as pd
+
+    table = place / TERMS
+    if TERMS not in record.outputs or not table.is_file():
+        return None
+    try:
+        cells = pd.read_csv(table, dtype=str, keep_default_na=False)  # a term may be called NA
+        return cells.assign(**{name: cells[name].map(CELLS.get(name, int)) for name in cells.columns})
+    except (ValueError, OSError) as problem:
+        raise InputError(f"{table} is not the one that this run wrote: {problem}. Cluster again.") from None

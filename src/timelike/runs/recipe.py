@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, NamedTuple, TypedDict, Unpack
 
 import numpy as np
 
@@ -16,12 +16,37 @@ from timelike.courses import TimeCourses
 from timelike.exceptions import InputError
 from timelike.gp import GP
 
-SCALES: dict[str, Callable[[TimeCourses], TimeCourses]] = {
-    "none": lambda courses: courses,
-    "center": TimeCourses.centered,
-    "standardize": TimeCourses.standardized,
+
+class Scale(NamedTuple):
+    """What is done to courses before they are compared, and its word in a methods paragraph."""
+
+    run: Callable[[TimeCourses], TimeCourses]
+    word: str
+
+
+SCALES = {
+    "none": Scale(lambda courses: courses, "none"),
+    "center": Scale(TimeCourses.centered, "centred"),
+    "standardize": Scale(TimeCourses.standardized, "standardised"),
 }
 """What is compared: values as they are; minus each course's mean; also divided by its standard deviation."""
+
+
+class Choices(TypedDict, total=False):
+    """Choices by name, as :func:`timelike.analyse` takes them: the fields of :class:`Recipe`, any of them left out."""
+
+    most_variable: int | None
+    scale: str
+    kernel: str
+    method: str
+    k: int | None
+    spread: float | None
+    robust: bool
+    neighbors: int
+    seed: int
+    title: str | None
+    time_unit: str | None
+    value_name: str | None
 
 
 @dataclass(frozen=True)
@@ -70,20 +95,17 @@ class Recipe:
     value_name: str | None = None
 
     def __post_init__(self) -> None:
+        for field in fields(self):
+            kind, _, optional = str(field.type).partition(" | ")
+            value = getattr(self, field.name)
+            if value is not None or not optional:
+                object.__setattr__(self, field.name, PLAIN[kind](value, field.name))
         if self.scale not in SCALES:
             raise InputError(f"there is no scale {self.scale!r}: choose from {', '.join(SCALES)}.")
-        for name, least in (("most_variable", 1), ("k", 1), ("neighbors", 1), ("seed", 0)):
-            _check_whole(name, getattr(self, name), least)
-            if getattr(self, name) is not None:
-                object.__setattr__(self, name, int(getattr(self, name)))  # NumPy's integers are no JSON
-        for name in ("kernel", "method", "title", "time_unit", "value_name"):
-            _check_text(name, getattr(self, name))
-        object.__setattr__(self, "spread", _spread(self.spread))
-        object.__setattr__(self, "robust", _robust(self.robust))
-        methods.check(self._grouping)
+        methods.check(self.method, self.k, self.spread, self.robust)
 
     @classmethod
-    def of(cls, choices: dict[str, Any]) -> Recipe:
+    def of(cls, **choices: Unpack[Choices]) -> Recipe:
         """A recipe from named choices, or an error about a name that is none."""
         known = [field.name for field in fields(cls)]
         unknown = [name for name in choices if name not in known]
@@ -98,34 +120,35 @@ class Recipe:
 
     def scaled(self, courses: TimeCourses) -> TimeCourses:
         """The courses, scaled but not selected."""
-        return SCALES[self.scale](courses)
+        return SCALES[self.scale].run(courses)
 
     def grouped(self, courses: TimeCourses, gp: GP) -> Clustering:
         """The clusters of courses that are prepared."""
-        return methods.group(courses, gp, self._grouping)
-
-    @property
-    def _grouping(self) -> methods.Grouping:
-        return methods.Grouping(self.method, self.k, self.spread, self.robust, self.seed)
+        method = methods.METHODS[self.method]
+        return method.run(courses, gp, **{name: getattr(self, name) for name in method.takes})
 
 
-def _check_whole(name: str, value: Any, least: int) -> None:
-    if value is None and name in ("most_variable", "k"):
-        return
-    checks.whole(value, name, least)
+def _whole(value: Any, name: str) -> int:
+    checks.whole(value, name, 0 if name == "seed" else 1)
+    return int(value)
 
 
-def _spread(value: Any) -> float | None:
+def _spread(value: Any, _: str) -> float:
     check_spread(value)
-    return None if value is None else float(value)
+    return float(value)
 
 
-def _robust(value: Any) -> bool:
+def _truth(value: Any, name: str) -> bool:
     if not isinstance(value, (bool, np.bool_)):
-        raise InputError(f"robust is {value!r}: expected True or False.")
+        raise InputError(f"{name} is {value!r}: expected True or False.")
     return bool(value)
 
 
-def _check_text(name: str, value: Any) -> None:
-    if value is not None and not isinstance(value, str):
+def _text(value: Any, name: str) -> str:
+    if not isinstance(value, str):
         raise InputError(f"{name} is {value!r}: expected text.")
+    return value
+
+
+PLAIN: dict[str, Callable[[Any, str], Any]] = {"int": _whole, "float": _spread, "bool": _truth, "str": _text}
+"""Type of a choice -> its value as the record holds it, in JSON, or an error that names it."""

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import platform
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
-from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from timelike.base.checks import is_number
 from timelike.base.files import atomic_write, read_json
 from timelike.base.versions import installed
 from timelike.exceptions import InputError
@@ -39,6 +38,14 @@ class Source:
 
 
 @dataclass(frozen=True)
+class Search:
+    """How the neighbours were found, and what fraction of the true ones, see :class:`timelike.Neighbors`."""
+
+    route: str
+    recall: float
+
+
+@dataclass(frozen=True)
 class Record:
     """All that is needed to repeat a run to the bit, and to see that it was.
 
@@ -51,6 +58,10 @@ class Record:
         File name -> SHA-256 of what the run wrote.
     notes
         Warnings of the run.
+    versions
+        Package -> version.
+    search
+        None for a single course, and in records that do not have it yet.
     """
 
     source: Source
@@ -59,6 +70,7 @@ class Record:
     outputs: dict[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     versions: dict[str, str] = field(default_factory=lambda: versions())
+    search: Search | None = None
 
     def save(self, path: Path) -> None:
         """Write the record as JSON."""
@@ -73,20 +85,15 @@ class Record:
         try:
             return cls(
                 _source(_entries(data, "source", tuple(Source.__dataclass_fields__))),
-                Recipe.of(_entries(data, "recipe", tuple(Recipe.__dataclass_fields__))),
+                Recipe.of(**_entries(data, "recipe", tuple(Recipe.__dataclass_fields__))),
                 _text(data, "model_sha256"),
                 _texts(data, "outputs"),
                 _notes(data),
                 _texts(data, "versions"),
+                _search(data),
             )
         except (InputError, TypeError) as problem:
             raise InputError(f"{path}: {problem}") from None
-
-
-def checksum(path: str | PathLike[str]) -> str:
-    """SHA-256 of a file."""
-    with Path(path).open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def versions() -> dict[str, str]:
@@ -109,6 +116,16 @@ def _source(entry: dict[str, Any]) -> Source:
     _text(reading, "samples")
     texts = {name: _text(entry, name) for name in ("path", "sha256", "time_unit", "samples_sha256")}
     return Source(**texts, reading=reading, understood=tuple(map(str, understood)))
+
+
+def _search(data: dict[str, Any]) -> Search | None:
+    if data.get("search") is None:
+        return None
+    entry = _entries(data, "search", tuple(Search.__dataclass_fields__))
+    route, recall = _text(entry, "route"), entry.get("recall", -1)
+    if not route or not is_number(recall) or not 0 <= recall <= 1:
+        raise InputError(f"the entry 'search' is {entry!r}: expected a route and a recall from 0 to 1.")
+    return Search(route, float(recall))
 
 
 def _text(data: dict[str, Any], name: str) -> str | None:

@@ -5,19 +5,22 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from timelike.base.files import checksum
 from timelike.datasets import NAMED
 from timelike.exceptions import DataWarning, InputError, warn
-from timelike.runs.analyse import Say, analyse
-from timelike.runs.analysis import MODEL, Analysis
-from timelike.runs.record import FROM_PYTHON, Record, checksum, versions
+from timelike.runs.analyse import analyse
+from timelike.runs.analysis import Analysis
+from timelike.runs.folder import MODEL, TERMS, Say
+from timelike.runs.record import FROM_PYTHON, Record, versions
 
-ONTOLOGY = "enrichment.csv"
 COMPARED = (".csv", ".json", ".npz")
 """Figures and pages carry versions of other programs; tables, model and clustering must be the same."""
+OF_ONE_FILE = ("dates", "decimal", "duplicates", "sheet")
+"""Options about how a file is written, or when it begins; others say what its columns mean."""
 
 
-def repeat_run(
-    record: Path,
+def repeat(
+    path: Path,
     out: Path,
     *,
     file: Path | None = None,
@@ -29,7 +32,7 @@ def repeat_run(
 
     Parameters
     ----------
-    record
+    path
         A ``run.json``; a model that had been given is taken from the ``model.json`` beside it.
     out
         Folder for the results.
@@ -38,54 +41,60 @@ def repeat_run(
     overwrite, say
         As for :func:`timelike.analyse`.
     """
-    told = Record.load(record)
-    if out.resolve() == record.parent.resolve():
+    record = Record.load(path)
+    if out.resolve() == path.parent.resolve():
         raise InputError(f"{out} holds the run that is to be repeated: give another folder.")
-    data, reading = _input(told, file, record), reading_of(told, record, samples)
-    _compare_versions(told)
-    model = None if told.model_sha256 is None else record.parent / MODEL
+    data, reading = _input(record, path, file), reading_of(record, path, samples)
+    _compare_versions(record)
+    model = None if record.model_sha256 is None else path.parent / MODEL
     if model is not None:
         if not model.is_file():
             raise InputError(f"{model}, the model that the run was given, is not there. Copy it from the run's folder.")
-        _same(model, told.model_sha256, "model")
-    if ONTOLOGY in told.outputs:
+        _same(model, record.model_sha256, "model")
+    if TERMS in record.outputs:
         warn("the run also looked for ontology terms; that is not repeated.", DataWarning)
-    how: dict[str, Any] = vars(told.recipe)
-    return analyse(data, out, model=model, reading=reading, overwrite=overwrite, say=say, **how)
+    return analyse(data, out, model=model, reading=reading, overwrite=overwrite, say=say, **vars(record.recipe))
 
 
-def differences(record: Path, again: Analysis) -> list[str]:
+def differences(path: Path, again: Analysis) -> list[str]:
     """Files of a run whose content is not what its record says."""
-    told, found = Record.load(record).outputs, again.record.outputs
-    return [n for n in told if n.endswith(COMPARED) and n != ONTOLOGY and told[n] != found.get(n)]
+    outputs, found = Record.load(path).outputs, again.record.outputs
+    return [n for n in outputs if n.endswith(COMPARED) and n != TERMS and outputs[n] != found.get(n)]
 
 
-def _input(told: Record, file: Path | None, record: Path) -> Path:
-    if file is None and told.source.path is None:
-        raise InputError(f"{record} does not name its input: the courses came from Python. Give the file (--file).")
-    data = file or _found(Path(str(told.source.path)), record.parent)
-    if str(data) in NAMED and told.source.sha256 is None:
+def _input(record: Record, path: Path, file: Path | None) -> Path:
+    if file is None and record.source.path is None:
+        raise InputError(f"{path} does not name its input: the courses came from Python. Give the file (--file).")
+    data = file or _found(Path(str(record.source.path)), path.parent)
+    if str(data) in NAMED and record.source.sha256 is None:
         return data
     if not data.is_file():
         raise InputError(f"the input {data} is no longer there. Say where it is (--file).")
-    _same(data, told.source.sha256, "file")
+    _same(data, record.source.sha256, "file")
     return data
 
 
-def reading_of(told: Record, record: Path, samples: Path | None = None) -> dict[str, Any]:
+def reading_of(record: Record, path: Path, samples: Path | None = None) -> dict[str, Any]:
     """The options that the input of a run was read with, its sample sheet where it is now."""
-    sheet = told.source.reading.get("samples")
+    sheet = record.source.reading.get("samples")
     if sheet is None:
         if samples is not None:
-            raise InputError(f"{record} was made without a sample sheet: leave out --samples.")
-        return told.source.reading
+            raise InputError(f"{path} was made without a sample sheet: leave out --samples.")
+        return record.source.reading
     if samples is None and sheet == FROM_PYTHON:
-        raise InputError(f"{record} does not name its sample sheet: it came from Python. Give the file (--samples).")
-    found = samples or _found(Path(sheet), record.parent)
+        raise InputError(f"{path} does not name its sample sheet: it came from Python. Give the file (--samples).")
+    found = samples or _found(Path(sheet), path.parent)
     if not found.is_file():
         raise InputError(f"the sample sheet {found} is no longer there. Say where it is (--samples).")
-    _same(found, told.source.samples_sha256, "sample sheet")
-    return told.source.reading | {"samples": str(found)}
+    _same(found, record.source.samples_sha256, "sample sheet")
+    return record.source.reading | {"samples": str(found)}
+
+
+def reading_of_others(record: Record, path: Path, given: dict[str, Any]) -> dict[str, Any]:
+    """What reading another file takes over from the input of a run; nothing where `given` says what columns mean."""
+    if set(given) - set(OF_ONE_FILE):
+        return {}
+    return {name: value for name, value in reading_of(record, path).items() if name not in OF_ONE_FILE}
 
 
 def _same(path: Path, sha256: str | None, what: str) -> None:
@@ -100,8 +109,8 @@ def _found(path: Path, folder: Path) -> Path:
     return next((place for place in places if place.is_file()), path)
 
 
-def _compare_versions(told: Record) -> None:
+def _compare_versions(record: Record) -> None:
     now = versions()
-    other = [f"{name} {old} (now {now.get(name)})" for name, old in told.versions.items() if now.get(name) != old]
+    other = [f"{name} {old} (now {now.get(name)})" for name, old in record.versions.items() if now.get(name) != old]
     if other:
         warn(f"the run was made with other versions: {', '.join(other)}.", DataWarning)
