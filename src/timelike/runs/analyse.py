@@ -89,11 +89,12 @@ def analyse(
         gp = given_or_fitted(courses, model, recipe.kernel, say)
         recipe = recipe if model is None else replace(recipe, kernel=name_of(gp.kernel))
         say("grouping the courses")
+        here = gp.at(courses)  # held: what the steps have in common is computed once
         clustering = recipe.grouped(courses, gp)
         terms = None if ontology is None else enrichment(clustering.labels, list(clustering.names), ontology)
         kept = tuple(dict.fromkeys([*doubts, *notes()]))
         record = Record(source, recipe, None if model is None else GIVEN, notes=kept)
-        analysis = Analysis(courses, gp, clustering, record, terms)
+        analysis = Analysis(here, clustering, record, terms)
         return analysis if folder is None else write(analysis, folder, say)
 
 

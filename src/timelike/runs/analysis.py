@@ -15,6 +15,7 @@ from timelike.clusters.methods import taking
 from timelike.courses import TimeCourses
 from timelike.exceptions import DataWarning, InputError, warn
 from timelike.gp import GP
+from timelike.gp.modelled import Modelled
 from timelike.pairs.nearest.neighbors import Neighbors, neighbors
 from timelike.reporting.subject import Naming
 from timelike.runs.recipe import SCALES
@@ -33,9 +34,8 @@ class Analysis:
 
     Attributes
     ----------
-    courses : TimeCourses
-        As they were analysed: selected and scaled.
-    gp : GP
+    here : Modelled
+        The courses as they were analysed, selected and scaled, under their model: `courses` and `gp` of the analysis.
     clustering : Clustering
     record : Record
         What went in and what was chosen.
@@ -45,8 +45,7 @@ class Analysis:
         What was written, the report last.
     """
 
-    courses: TimeCourses
-    gp: GP
+    here: Modelled
     clustering: Clustering
     record: Record
     enrichment: pd.DataFrame | None = None
@@ -57,6 +56,16 @@ class Analysis:
 
     def _repr_html_(self) -> str:
         return self.clustering._repr_html_()
+
+    @property
+    def courses(self) -> TimeCourses:
+        """The courses as they were analysed: selected and scaled."""
+        return self.here.courses
+
+    @property
+    def gp(self) -> GP:
+        """The model."""
+        return self.here.gp
 
     @cached_property
     def neighbors(self) -> Neighbors | None:

@@ -192,7 +192,7 @@ def load(folder: str | PathLike[str]) -> Analysis:
         if not _as_written(place / name, record):
             raise InputError(f"{place / name} is not the one that this run wrote. Restore it, or cluster again.")
     files = tuple(place / name for name in record.outputs)
-    return Analysis(courses, gp, clustering, record, _terms(place, record), files)
+    return Analysis(gp.at(courses), clustering, record, _terms(place, record), files)
 
 
 def neighbors_written(analysis: Analysis, count: int) -> Neighbors | None:
