@@ -126,12 +126,19 @@ def discretized(vectors: Floats, seed: int) -> Ints:
 
 def _unlike_rows(rows: Floats, seed: int) -> Floats:
     """A row drawn at random, then the row least like those before, and so on, as columns (k, k)."""
-    chosen = [int(np.random.default_rng(seed).integers(len(rows)))]
+    chosen = [_first(len(rows), seed)]
     likeness = np.zeros(len(rows))
     while len(chosen) < rows.shape[1]:
         likeness += np.abs(rows @ rows[chosen[-1]])
         chosen.append(int(likeness.argmin()))
     return rows[chosen].T
+
+
+def _first(count: int, seed: int) -> int:
+    """The row that scikit-learn starts from with this seed, after a vector for its eigensolver: the same clusters."""
+    draws = np.random.RandomState(seed)  # noqa: NPY002
+    draws.uniform(-1, 1, count)
+    return int(draws.randint(count))
 
 
 def _sums(rows: Floats, labels: Ints) -> Floats:
