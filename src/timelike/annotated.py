@@ -14,7 +14,7 @@ from timelike.clusters.clustering import Clustering
 from timelike.clusters.curves.curve_clustering import CurveClustering
 from timelike.exceptions import InputError
 from timelike.gp import GP, kernels
-from timelike.pairs.scales import as_distance, as_probability
+from timelike.pairs.similarity import as_distance, as_probability
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -75,8 +75,8 @@ def write(
         - ``varm["timelike_probabilities"]``: of every cluster and of "none", a column each;
         - ``varp["timelike_scores"]``: the similarity s to each of the nearest courses, sparse, not symmetric;
         - ``varp["timelike_connectivities"]``: the same graph made symmetric, weights between 0 and 1 (the probability
-          that one curve explains both, see :func:`timelike.pairs.scales.as_probability`);
-        - ``varp["timelike_distances"]``: its distances, see :func:`timelike.pairs.scales.as_distance`;
+          that one curve explains both, see :func:`timelike.pairs.similarity.as_probability`);
+        - ``varp["timelike_distances"]``: its distances, see :func:`timelike.pairs.similarity.as_distance`;
         - ``uns["timelike"]``: settings, model, evidence, versions and what to cite. With ``axis="obs"`` and
           neighbours, scanpy takes the graph by ``neighbors_key="timelike"``.
 

@@ -11,10 +11,10 @@ import oracle
 import timelike as tl
 from timelike import GP, TimeCourses
 from timelike.exceptions import InputError, MissingExtraError
-from timelike.pairs.nearest import candidates as search_candidates
+from timelike.pairs.nearest import by_candidates
 from timelike.pairs.nearest import neighbors as neighborhoods
 from timelike.pairs.nearest import points as search_points
-from timelike.pairs.nearest.exact import Best, Task
+from timelike.pairs.nearest.best import Best, Task
 from timelike.pairs.nearest.neighbors import Neighbors, neighbors
 
 GRID = np.linspace(0, 1, 10)
@@ -133,7 +133,7 @@ def test_a_rough_kernel_at_own_times():
 
 
 def test_more_items_than_are_compared_at_once(monkeypatch):
-    monkeypatch.setattr("timelike.pairs.nearest.exact.WIDTH", 32)
+    monkeypatch.setattr("timelike.pairs.nearest.best.WIDTH", 32)
     courses = own_times(150)
     check_all_pairs_agree(neighbors(courses, GIVEN, k=40), courses, GIVEN)
 
@@ -217,7 +217,7 @@ def test_directions_without_spread_do_not_count():
 
 
 def test_candidates_say_what_they_found(monkeypatch, nothing_affordable):
-    monkeypatch.setattr(search_candidates, "CANDIDATES", 40)
+    monkeypatch.setattr(by_candidates, "CANDIDATES", 40)
     courses = own_times(600)
     found = neighbors(courses, GIVEN, k=5)
     indices, scores = best_of_matrix(courses, GIVEN, 5)
@@ -232,7 +232,7 @@ def test_candidates_say_what_they_found(monkeypatch, nothing_affordable):
 def test_the_ranking_is_exact_where_all_courses_leave_the_same_uncertain():
     """On one grid: it differs from s by a number of each course asked about."""
     courses, gp = TimeCourses.from_arrays(GRID, draws(60), errors=np.linspace(0, 1, 10)), GP.se(0.3, 1.0, 0.2)
-    ranking = search_candidates.Ranking.of(gp.at(courses).information, Task(gp.at(courses), 60, 0, 5, None))
+    ranking = by_candidates.Ranking.of(gp.at(courses).information, Task(gp.at(courses), 60, 0, 5, None))
     differences = ranking.form(np.arange(60)) @ ranking.features - tl.similarity(courses, gp).values
     assert_allclose(differences, np.tile(differences[:, :1], 60), rtol=1e-8)
 
@@ -240,7 +240,7 @@ def test_the_ranking_is_exact_where_all_courses_leave_the_same_uncertain():
 def test_recall_is_measured_not_assumed(monkeypatch, nothing_affordable):
     """With candidates chosen at random, hardly one is right."""
     rng = np.random.default_rng(0)
-    monkeypatch.setattr(search_candidates.Ranking, "candidates", lambda *_: np.sort(rng.permutation(600)[:60]))
+    monkeypatch.setattr(by_candidates.Ranking, "candidates", lambda *_: np.sort(rng.permutation(600)[:60]))
     assert neighbors(own_times(600), GIVEN, k=5).recall < 0.3
 
 
@@ -259,7 +259,7 @@ def test_exact_when_asked_for(nothing_affordable):
 
 
 def test_courses_with_too_few_candidates_see_all_items(monkeypatch, nothing_affordable):
-    monkeypatch.setattr(search_candidates.Ranking, "candidates", lambda *_: np.array([1, 2, 3]))
+    monkeypatch.setattr(by_candidates.Ranking, "candidates", lambda *_: np.array([1, 2, 3]))
     courses = own_times(100)
     check_all_pairs_agree(neighbors(courses, GIVEN, k=5), courses, GIVEN)
 

@@ -17,8 +17,7 @@ from timelike.estimators.base import CourseEstimator
 from timelike.estimators.equal_courses import twin_groups
 from timelike.exceptions import InputError
 from timelike.pairs.nearest.neighbors import neighbors
-from timelike.pairs.scales import as_distance, as_probability
-from timelike.pairs.similarity import similarity
+from timelike.pairs.similarity import as_distance, as_probability, similarity
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -84,9 +83,9 @@ class GPSimilarity(CourseTransformer):
     gp : GP or None
         A model to use as it is, in which case `kernel` and `mean` are not looked at. None: fitted to X.
     output : {"similarity", "distance", "probability"}
-        ``"distance"``: see :func:`timelike.pairs.scales.as_distance`; a course that equals a training course in every
-        value has distance 0 from it. ``"probability"``: that one curve explains both, see
-        :func:`timelike.pairs.scales.as_probability`.
+        ``"distance"``: see :func:`timelike.pairs.similarity.as_distance`; a course that equals a training course in
+        every value has distance 0 from it. ``"probability"``: that one curve explains both, see
+        :func:`timelike.pairs.similarity.as_probability`.
 
     Attributes
     ----------
@@ -169,8 +168,9 @@ class GPNeighbors(CourseTransformer):
         A model to use as it is, in which case `kernel` and `mean` are not looked at. None: fitted to X.
     mode : {"distance", "connectivity"}
         ``"distance"``: edges have the distance ``1 / (1 + s)`` where the similarity s is above zero and ``1 - s``
-        below (:func:`timelike.pairs.scales.as_distance`): 1 is where one curve and two curves explain a pair equally
-        well. A course that equals a training course in every value has distance 0 from it. ``"connectivity"``: ones.
+        below (:func:`timelike.pairs.similarity.as_distance`): 1 is where one curve and two curves explain a pair
+        equally well. A course that equals a training course in every value has distance 0 from it.
+        ``"connectivity"``: ones.
 
     Attributes
     ----------

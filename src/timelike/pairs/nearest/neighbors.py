@@ -13,8 +13,9 @@ from timelike.base.blas import one_thread_below
 from timelike.courses import TimeCourses
 from timelike.exceptions import InputError
 from timelike.gp import GP
-from timelike.pairs.nearest.candidates import by_candidates
-from timelike.pairs.nearest.exact import Best, Task, by_prediction, by_tiles
+from timelike.pairs.nearest.best import Best, Task, by_tiles
+from timelike.pairs.nearest.by_candidates import by_candidates
+from timelike.pairs.nearest.by_prediction import by_prediction
 from timelike.pairs.routes import route
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from timelike.base.threads import run_tiles
 from timelike.base.tiles import Tile, all_tiles
 from timelike.gp.basis import basis
 from timelike.gp.information import Information, chunks
-from timelike.pairs.nearest.exact import WIDTH, Best, Task, offer_tile
+from timelike.pairs.nearest.best import WIDTH, Best, Task, offer_tile
 from timelike.pairs.nearest.points import along_tree
 
 if TYPE_CHECKING:
