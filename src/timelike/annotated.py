@@ -14,6 +14,7 @@ from timelike.clusters.clustering import Clustering
 from timelike.clusters.curves.curve_clustering import CurveClustering
 from timelike.exceptions import InputError
 from timelike.gp import GP, kernels
+from timelike.pairs.nearest.graph import directed_graph
 from timelike.pairs.similarity import as_distance, as_probability
 
 if TYPE_CHECKING:
@@ -199,16 +200,13 @@ def _rows(index: pd.Index, names: Sequence[str], what: str) -> Ints:
 
 def _graph(neighbors: Neighbors, names: tuple[str, ...]) -> csr_matrix:
     """The neighbours of each course as a sparse matrix of similarities."""
-    from scipy.sparse import csr_matrix
-
     if neighbors.names != names or neighbors.others is not None:
         among = "" if neighbors.others is None else f" among {len(neighbors.others):,} others"
         raise InputError(
             f"neighbors are of {checks.counted(len(neighbors.names), 'course')}{among}, clusters of {len(names):,}: "
             "give the neighbours of the same courses, in the same order, among themselves."
         )
-    starts = np.arange(0, neighbors.indices.size + 1, neighbors.indices.shape[1])
-    return csr_matrix((neighbors.scores.ravel(), neighbors.indices.ravel(), starts), shape=(len(names), len(names)))
+    return directed_graph(neighbors.indices, neighbors.scores, len(names))
 
 
 # -- the record --------------------------------------------------------------------------------------------------------

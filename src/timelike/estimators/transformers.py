@@ -16,6 +16,7 @@ from timelike.base.arrays import Floats, Ints
 from timelike.estimators.base import CourseEstimator
 from timelike.estimators.equal_courses import twin_groups
 from timelike.exceptions import InputError
+from timelike.pairs.nearest.graph import directed_graph
 from timelike.pairs.nearest.neighbors import neighbors
 from timelike.pairs.similarity import as_distance, as_probability, similarity
 
@@ -215,14 +216,11 @@ class GPNeighbors(CourseTransformer):
 
     def transform(self, X: ArrayLike) -> csr_matrix:
         """The graph, (N, N_training), in CSR format; the edges of a row are sorted by distance."""
-        from scipy.sparse import csr_matrix
-
         courses = self._new_courses(X)
         edges, distances = self._edges(courses)
         if self.mode == "connectivity":
             distances = np.ones_like(distances)
-        starts = np.arange(0, edges.size + 1, edges.shape[1])
-        return csr_matrix((distances.ravel(), edges.ravel(), starts), shape=(len(courses), len(self.courses_)))
+        return directed_graph(edges, distances, len(self.courses_))
 
     def _check(self) -> None:
         if self.mode not in MODES:

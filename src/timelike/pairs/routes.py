@@ -19,7 +19,7 @@ from timelike.base.arrays import Floats, Ints
 from timelike.gp.information import Information, log_det_plus_identity
 from timelike.gp.modelled import MAX_RANK, Modelled
 from timelike.pairs import elimination
-from timelike.pairs.elimination import eliminate, engine, precise_engine
+from timelike.pairs.elimination import Engine, eliminate, engine, precise_engine
 
 if TYPE_CHECKING:
     from timelike.courses import TimeCourses
@@ -114,7 +114,7 @@ def _grid_route(found: Information) -> Route:
     if len(found.A) > 1:
         return way
     form = way.form(0, 0)
-    if _half_squares(way.means @ form.root).max() > PRECISE_ABOVE:
+    if _half_squares(way.means @ form.root).max() > way.precise_above:
         return way
     return OneGridRoute.of(form, way.means)
 
@@ -136,12 +136,12 @@ class PairForm:
     bilinear: Floats
     """``root root^T + cross``: what is left of the form when the square is expanded."""
 
-    def __call__(self, m_i: Floats, m_j: Floats, out: Floats) -> None:
+    def __call__(self, m_i: Floats, m_j: Floats, out: Floats, precise_above: float = PRECISE_ABOVE) -> None:
         """Write the similarities of all rows of `m_i` to all rows of `m_j` into `out`."""
         x_i, x_j = m_i @ self.root, m_j @ self.root
         q_i, q_j = _half_squares(x_i), _half_squares(x_j)
         extra = np.einsum("ia,ab,ib->i", m_j, self.own, m_j, optimize=True) if self.own.any() else 0.0
-        if max(q_i.max(), q_j.max()) > PRECISE_ABOVE:
+        if max(q_i.max(), q_j.max()) > precise_above:
             out[...] = self.constant - _squares(x_i, x_j) / 2 + (m_i @ self.cross) @ m_j.T + extra
         else:
             left, right = np.ones((len(m_i), len(self.root) + 2)), np.ones((len(m_j), len(self.root) + 2))
@@ -191,6 +191,7 @@ class GridRoute:
     means: Floats
     A: Floats
     log_dets: Floats
+    precise_above: float = PRECISE_ABOVE
     _forms: dict[tuple[int, int], PairForm] = field(default_factory=dict)
 
     @classmethod
@@ -208,7 +209,7 @@ class GridRoute:
         right = self._runs(cols)
         for g, i in self._runs(rows):
             for h, j in right:
-                self.form(g, h)(self.means[rows[i]], self.means[cols[j]], out[i, j])
+                self.form(g, h)(self.means[rows[i]], self.means[cols[j]], out[i, j], self.precise_above)
 
     def _runs(self, which: Ints) -> list[tuple[int, slice]]:
         """Stretches of courses with one design: the design, and where the stretch is."""
@@ -243,6 +244,8 @@ class InformationRoute:
     b : (r, N)
     squares, log_dets : (N,)
         ``b^T (I + A)^-1 b / 2`` and ``log det(I + A)``: the two parts of each course's own evidence.
+    engine : Engine
+        What eliminates, where the terms are not so large that they would cancel.
     """
 
     name = "information"
@@ -253,13 +256,16 @@ class InformationRoute:
     b: Floats
     squares: Floats
     log_dets: Floats
+    engine: Engine
+    precise_above: float = PRECISE_ABOVE
 
     @classmethod
     def of(cls, found: Information) -> InformationRoute:
         """The route for courses with this information."""
         packed = np.ascontiguousarray(found.A[:, *np.tril_indices(found.rank)].T[:, found.design_of])
         b = np.ascontiguousarray(found.b.T)
-        return cls(found, packed, b, *eliminate(packed.copy(), b.copy()))
+        work = len(found.b) ** 2 / 2 * found.rank**3  # multiplications of the whole job, roughly
+        return cls(found, packed, b, *eliminate(packed.copy(), b.copy()), engine(work))
 
     @property
     def order(self) -> Ints:
@@ -273,18 +279,13 @@ class InformationRoute:
 
     def tile(self, rows: Ints, cols: Ints, out: Floats) -> None:
         """Write the similarities of the courses `rows` to the courses `cols` into `out`."""
-        if self.squares.max() > PRECISE_ABOVE:
+        if self.squares.max() > self.precise_above:
             quadratic, log_det = precise_engine(*self._sides(self.means, rows, cols))
         else:
-            quadratic, log_det = engine(self._work)(*self._sides(self.b, rows, cols))
+            quadratic, log_det = self.engine(*self._sides(self.b, rows, cols))
             quadratic -= self.squares[rows][:, None] + self.squares[cols]
         log_det -= self.log_dets[rows][:, None] + self.log_dets[cols]
         np.subtract(quadratic, np.divide(log_det, 2, out=log_det), out=out)
-
-    @property
-    def _work(self) -> float:
-        """Multiplications of the whole job, roughly: pairs times the cube of the rank."""
-        return len(self.squares) ** 2 / 2 * len(self.b) ** 3
 
     def _sides(self, vectors: Floats, rows: Ints, cols: Ints) -> list[Floats]:
         sides = self.A[:, rows], vectors[:, rows], self.A[:, cols], vectors[:, cols]

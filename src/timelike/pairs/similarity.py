@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,11 +18,9 @@ from timelike.courses import TimeCourses
 from timelike.exceptions import InputError
 from timelike.gp import GP
 from timelike.pairs.job import Job, job_of, mirror
-from timelike.pairs.on_disk import stores
-from timelike.pairs.on_disk import write as on_disk
 from timelike.pairs.on_disk.fingerprint import fingerprint
-from timelike.pairs.on_disk.stores import Labels
-from timelike.pairs.on_disk.write import Run
+from timelike.pairs.on_disk.stores import MatrixHeader, open_matrix
+from timelike.pairs.on_disk.write import Run, compute
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -66,12 +63,8 @@ class Similarity:
         ...     S, S.names[:2], float(S.values[0, 1].round(2))
         (Similarity: 150 x 150 log likelihood ratios, ('A01', 'A02'), 6.91)
         """
-        return cls._of(*stores.open_matrix(Path(path)))
-
-    @classmethod
-    def _of(cls, values: Any, labels: Labels) -> Similarity:
-        others = labels["others"]
-        return cls(values, tuple(labels["names"]), None if others is None else tuple(others), labels["route"])
+        values, header = open_matrix(Path(path))
+        return cls(values, header.names, header.others, header.route)
 
     def __repr__(self) -> str:
         return f"Similarity: {self.values.shape[0]:,} x {self.values.shape[1]:,} log likelihood ratios"
@@ -147,30 +140,32 @@ def similarity(
     """
     if resume and replace:
         raise InputError("resume goes on with what is there, replace throws it away: give one of them.")
+    if (resume or replace) and out is None:
+        raise InputError("resume continues the file of an earlier run, and replace replaces it: give its path as out.")
     job = job_of(courses, gp, others)
     if client is not None:
         check_client(client)
-    if out is not None:
-        run = Run(job, fingerprint(courses, gp, others, job), threads, client)
-        names = _labels(courses, others, job)
-        return Similarity._of(*on_disk.compute(run, Path(out), names, resume=resume, replace=replace))
-    if resume or replace:
-        raise InputError("resume continues the file of an earlier run, and replace replaces it: give its path as out.")
-    values = np.empty(job.shape)
-    if client is not None:
-        run_tiles(job.tile, job.tiles(), threads, "similarity", done=partial(_put, job, values), client=client)
+    columns = None if others is None else others.names
+    if out is None:
+        values = in_memory(job, threads, client)
     else:
+        header = MatrixHeader(courses.names, columns, job.way.name, fingerprint(courses, gp, others, job))
+        values = compute(Run(job, header, threads, client), Path(out), resume=resume, replace=replace)
+    return Similarity(values, courses.names, columns, job.way.name)
+
+
+def in_memory(job: Job, threads: int | None = None, client: Any = None) -> Floats:
+    """All similarities of a job, in the order of the courses."""
+    values = np.empty(job.shape)
+    if client is None:
         _fill_parts(values, job, threads)
-    return Similarity(values, courses.names, None if others is None else others.names, job.way.name)
+    else:
 
+        def put(tile: Tile, block: Floats) -> None:
+            job.put(tile, block, values)
 
-def _put(job: Job, values: Floats, tile: Tile, block: Floats) -> None:
-    job.put(tile, block, values)
-
-
-def _labels(courses: TimeCourses, others: TimeCourses | None, job: Job) -> Labels:
-    columns = None if others is None else list(others.names)
-    return {"names": list(courses.names), "others": columns, "route": job.way.name}
+        run_tiles(job.tile, job.tiles(), threads, "similarity", done=put, client=client)
+    return values
 
 
 def _fill_parts(values: Floats, job: Job, threads: int | None) -> None:

@@ -55,7 +55,7 @@ class Task:
     @property
     def pairs(self) -> float:
         """Number of pairs."""
-        return float(self.asked) * (len(self.courses) - self.first)
+        return float(self.asked) * len(self.items)
 
 
 class Best:
@@ -84,14 +84,14 @@ class Best:
         return rows
 
 
-def by_tiles(task: Task, best: Best, way: Route, rows: Ints | None = None) -> None:
+def by_tiles(task: Task, best: Best, way: Route, rows: Ints | None = None, width: int = WIDTH) -> None:
     """Offer every item to every course (or to those of `rows`): exact for any design, at the cost of all pairs."""
     asked = way.order[way.order < task.asked] if rows is None else rows
     items = way.order[way.order >= task.first]
 
     def work(tile: Tile) -> None:
-        for start in range(0, len(items), WIDTH):
-            offer_tile(best, way, asked[tile[0]], items[start : start + WIDTH])
+        for start in range(0, len(items), width):
+            offer_tile(best, way, asked[tile[0]], items[start : start + width])
 
     side = min(way.side, 256)
     run_tiles(work, all_tiles(len(asked), 1, side), task.threads, "neighbors")
