@@ -34,7 +34,7 @@ ROUTES = {
     "grids": lambda courses, gp: matrix(GridRoute.of(gp.at(courses).information)),
     "information": lambda courses, gp: matrix(InformationRoute.of(gp.at(courses).information)),
     "compiled": compiled,
-    "dense": lambda courses, gp: matrix(DenseRoute.of(courses, gp)),
+    "dense": lambda courses, gp: matrix(DenseRoute.of(gp.at(courses))),
 }
 
 

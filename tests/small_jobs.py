@@ -21,7 +21,7 @@ ROUTES = {
     "grid": route,
     "grids": lambda here: GridRoute.of(here.information),
     "information": lambda here: InformationRoute.of(here.information),
-    "dense": lambda here: DenseRoute.of(here.courses, here.gp),
+    "dense": DenseRoute.of,
 }
 
 

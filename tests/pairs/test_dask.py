@@ -14,6 +14,7 @@ from timelike.base.dask_workers import check_client
 from timelike.base.threads import run_tiles
 from timelike.base.tiles import all_tiles
 from timelike.pairs.on_disk import journal, write
+from timelike.pairs.on_disk.write import WriteTile
 from timelike.pairs.similar_pairs import PairsAbove, collected, similar_pairs
 from timelike.pairs.similarity import in_memory
 
@@ -71,7 +72,7 @@ def test_workers_that_see_the_folder_write_themselves(case, client, tmp_path, mo
 
     assert write._shared(client, tmp_path)
     assert not list(tmp_path.iterdir())
-    monkeypatch.setattr(write, "_write", here)
+    monkeypatch.setattr(WriteTile, "put", here)
     case.to_file(tmp_path / "S.npy", client=client)
 
 
@@ -93,11 +94,11 @@ class Blind:
 def test_workers_that_do_not_see_the_folder_send_their_tiles(case, client, ending, tmp_path, monkeypatch):
     written = []
 
-    def here(*arguments, plain=write._write):
+    def here(*arguments, plain=WriteTile.put):
         written.append(arguments)
         return plain(*arguments)
 
-    monkeypatch.setattr(write, "_write", here)
+    monkeypatch.setattr(WriteTile, "put", here)
     assert_array_equal(case.to_file(tmp_path / f"S.{ending}", client=Blind(client)), case.values())
     assert len(written) == len(case.job().tiles())
 

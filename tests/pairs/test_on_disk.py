@@ -63,7 +63,7 @@ def test_tiles_in_any_order_have_the_same_bits(case):
     values, tiles = np.full(job.shape, np.nan), job.tiles()
     assert len(tiles) > 2
     for i in np.random.default_rng(0).permutation(len(tiles)):
-        job.put(tiles[i], job.tile(tiles[i]), values)
+        job.put(values, tiles[i], job.tile(tiles[i]))
     assert_array_equal(values, case.values())
 
 

@@ -19,7 +19,7 @@ SIGNAL, NOISE, MEAN = 1.3, 0.4, 0.2
 ROUTES = {
     "grids": lambda courses, gp: GridRoute.of(gp.at(courses).information),
     "information": lambda courses, gp: InformationRoute.of(gp.at(courses).information),
-    "dense": DenseRoute.of,
+    "dense": lambda courses, gp: DenseRoute.of(gp.at(courses)),
 }
 ENGINES = ("numpy", "numba", "precise")
 

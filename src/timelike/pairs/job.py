@@ -25,18 +25,12 @@ MOST_PARTS = 16
 
 
 class Cut(NamedTuple):
-    """How a job is cut.
-
-    Attributes
-    ----------
-    part : int
-        Courses along each side of what a route computes at once, at most: it stays in the cache while it is mirrored.
-    block : int
-        Courses along each side of a tile that travels: 8 MB, written and recorded as one.
-    """
+    """How many courses are along each side of what is done as one."""
 
     part: int = 512
+    """What a route computes at once, at most: it stays in the cache while it is mirrored."""
     block: int = 1024
+    """A tile that travels: 8 MB, written and recorded as one."""
 
 
 CUT = Cut()
@@ -102,15 +96,14 @@ class Job:
 
     def tiles(self) -> list[Tile]:
         """All tiles that have to be computed."""
-        if self.square:
-            return upper_tiles(self.shape[0], self.size[0])
-        return all_tiles(*self.shape, self.size[0], self.size[1])
+        return self._cut(self.size)
 
     def parts(self) -> list[Tile]:
         """The same pairs, cut into what the route computes at once."""
-        if self.square:
-            return upper_tiles(self.shape[0], self.part[0])
-        return all_tiles(*self.shape, self.part[0], self.part[1])
+        return self._cut(self.part)
+
+    def _cut(self, size: tuple[int, int]) -> list[Tile]:
+        return upper_tiles(self.shape[0], size[0]) if self.square else all_tiles(*self.shape, *size)
 
     def tile(self, tile: Tile) -> Floats:
         """The similarities of a tile, (rows, cols)."""
@@ -140,7 +133,7 @@ class Job:
         """Rows and columns of the result where a tile belongs."""
         return self.left[rows], self.right[cols] - (self.offset or 0)
 
-    def put(self, tile: Tile, block: Floats, values: Floats) -> None:
+    def put(self, values: Floats, tile: Tile, block: Floats) -> None:
         """Copy a tile, and its mirror image where there is one, to its place among all values."""
         rows, cols = self.places(*tile)
         values[np.ix_(rows, cols)] = block

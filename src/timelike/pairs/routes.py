@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -20,11 +20,6 @@ from timelike.gp.information import Information, log_det_plus_identity
 from timelike.gp.modelled import MAX_RANK, Modelled
 from timelike.pairs import elimination
 from timelike.pairs.elimination import Engine, eliminate, engine, precise_engine
-
-if TYPE_CHECKING:
-    from timelike.courses import TimeCourses
-    from timelike.gp import GP
-
 
 FEW = 80
 """Designs are few when a design has, on average, at least so many courses."""
@@ -70,7 +65,7 @@ def route(here: Modelled) -> Route:
         return _grid_route(here.information)
     if here.basis(MAX_RANK if elimination.name() == "numba" else MAX_RANK // 2).reached:
         return InformationRoute.of(here.information)
-    return DenseRoute.of(courses, here.gp)
+    return DenseRoute.of(here)
 
 
 # -- one design --------------------------------------------------------------------------------------------------
@@ -142,7 +137,11 @@ class PairForm:
         q_i, q_j = _half_squares(x_i), _half_squares(x_j)
         extra = np.einsum("ia,ab,ib->i", m_j, self.own, m_j, optimize=True) if self.own.any() else 0.0
         if max(q_i.max(), q_j.max()) > precise_above:
-            out[...] = self.constant - _squares(x_i, x_j) / 2 + (m_i @ self.cross) @ m_j.T + extra
+            from scipy.spatial.distance import cdist
+
+            # Squares of differences: nothing cancels for courses that are alike.
+            squares = cdist(x_i, x_j, "sqeuclidean")
+            out[...] = self.constant - squares / 2 + (m_i @ self.cross) @ m_j.T + extra
         else:
             left, right = np.ones((len(m_i), len(self.root) + 2)), np.ones((len(m_j), len(self.root) + 2))
             np.matmul(m_i, self.bilinear, out=left[:, 2:])
@@ -154,13 +153,6 @@ class PairForm:
 
 def _half_squares(x: Floats) -> Floats:
     return np.einsum("ia,ia->i", x, x) / 2
-
-
-def _squares(x_i: Floats, x_j: Floats) -> Floats:
-    """Squared distances formed from differences: nothing cancels for courses that are alike."""
-    from scipy.spatial.distance import cdist
-
-    return cdist(x_i, x_j, "sqeuclidean")
 
 
 def pair_form(A_g: Floats, A_h: Floats, log_dets: Floats) -> PairForm:
@@ -299,23 +291,19 @@ class DenseRoute:
     name = "dense"
     side = 16
     symmetric = False
-    courses: TimeCourses
-    gp: GP
+    here: Modelled
     scores: Floats
 
     @classmethod
-    def of(cls, courses: TimeCourses, gp: GP) -> DenseRoute:
-        """The route for these courses."""
-        this = cls(courses, gp, np.empty(len(courses)))
-        for i in range(len(courses)):
-            points, residual, noise = this._course(i)
-            this.scores[i] = _log_density(gp.covariance(points) + np.diag(noise), residual)
-        return this
+    def of(cls, here: Modelled) -> DenseRoute:
+        """The route for courses under a model."""
+        found = (measured(here, i) for i in range(len(here.courses)))
+        return cls(here, np.array([_log_density(_covariance(here, one), one.residual) for one in found]))
 
     @property
     def order(self) -> Ints:
         """Any order is as good as another."""
-        return np.arange(len(self.courses))
+        return np.arange(len(self.scores))
 
     def tile(self, rows: Ints, cols: Ints, out: Floats) -> None:
         """Write the similarities of the courses `rows` to the courses `cols` into `out`."""
@@ -323,24 +311,36 @@ class DenseRoute:
             out[k] = self._row(i, cols)
 
     def _row(self, i: int, others: Ints) -> Floats:
-        points, residual, noise = self._course(i)
-        lower = np.linalg.cholesky(self.gp.covariance(points) + np.diag(noise))
-        solved = np.linalg.solve(lower, residual)
-        return np.array([self._given(j, points, lower, solved) - self.scores[j] for j in others])
+        one = measured(self.here, i)
+        lower = np.linalg.cholesky(_covariance(self.here, one))
+        solved = np.linalg.solve(lower, one.residual)
+        return np.array([self._given(j, one.points, lower, solved) - self.scores[j] for j in others])
 
     def _given(self, j: int, points: Floats, lower: Floats, solved: Floats) -> float:
         """Log density of course j when the values at `points` are known."""
-        own, residual, noise = self._course(j)
-        shared = np.linalg.solve(lower, self.gp.covariance(points, own))
-        C = self.gp.covariance(own) + np.diag(noise) - shared.T @ shared
-        return _log_density(C, residual - shared.T @ solved)
+        own = measured(self.here, j)
+        shared = np.linalg.solve(lower, self.here.gp.covariance(points, own.points))
+        return _log_density(_covariance(self.here, own) - shared.T @ shared, own.residual - shared.T @ solved)
 
-    def _course(self, i: int) -> tuple[Floats, Floats, Floats]:
-        courses, g = self.courses, self.courses.design_of[i]
-        span = slice(*courses.designs.starts[[g, g + 1]])
-        values = courses.values[courses.starts[i] : courses.starts[i + 1]]
-        noise = self.gp.noise_sd**2 + courses.designs.variances[span]
-        return courses.designs.points[span], values - self.gp.mean, noise
+
+class Measured(NamedTuple):
+    """A course: points (n, d), values without the mean of the model (n,), and their noise variances (n,)."""
+
+    points: Floats
+    residual: Floats
+    noise: Floats
+
+
+def measured(here: Modelled, i: int) -> Measured:
+    """Course i as a Gaussian vector has it."""
+    courses, g = here.courses, here.courses.design_of[i]
+    span = slice(*courses.designs.starts[[g, g + 1]])
+    residual = courses.values[courses.starts[i] : courses.starts[i + 1]] - here.gp.mean
+    return Measured(courses.designs.points[span], residual, here.noise_variances[span])
+
+
+def _covariance(here: Modelled, one: Measured) -> Floats:
+    return here.gp.covariance(one.points) + np.diag(one.noise)
 
 
 def _log_density(C: Floats, residual: Floats) -> float:

@@ -158,12 +158,6 @@ class PairsAbove:
 
 def collected(work: PairsAbove, at_most: int = AT_MOST, threads: int | None = None, client: Any = None) -> Found:
     """Rows, columns and scores of all tiles, sorted by row, then column."""
-    rows, cols, scores = _in_any_order(work, at_most, threads, client)
-    order = np.lexsort((cols, rows))
-    return rows[order], cols[order], scores[order]
-
-
-def _in_any_order(work: PairsAbove, at_most: int, threads: int | None, client: Any) -> Found:
     found: list[Found] = []
     pairs = count = 0
 
@@ -180,4 +174,6 @@ def _in_any_order(work: PairsAbove, at_most: int, threads: int | None, client: A
 
     run_tiles(work, work.job.tiles(), threads, "similar pairs", done=keep, client=client)
     rows, cols, scores = (np.concatenate(parts) for parts in zip(*found, strict=True))
-    return rows, cols, scores
+    found.clear()  # before the memory for the sorted ones is taken
+    order = np.lexsort((cols, rows))
+    return rows[order], cols[order], scores[order]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -160,10 +161,7 @@ def in_memory(job: Job, threads: int | None = None, client: Any = None) -> Float
     if client is None:
         _fill_parts(values, job, threads)
     else:
-
-        def put(tile: Tile, block: Floats) -> None:
-            job.put(tile, block, values)
-
+        put = partial(job.put, values)
         run_tiles(job.tile, job.tiles(), threads, "similarity", done=put, client=client)
     return values
 
@@ -182,7 +180,7 @@ def _fill_parts(values: Floats, job: Job, threads: int | None) -> None:
         if not in_order:
             if job.square and rows == cols:
                 mirror(block)
-            job.put(part, block, values)
+            job.put(values, part, block)
         elif job.square:
             _reflect(values, job, part)
 

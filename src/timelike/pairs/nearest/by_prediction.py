@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from timelike.base.arrays import Bools, Floats, Ints
+from timelike.base.arrays import Floats, Ints
 from timelike.pairs.nearest.best import Best, Task
 from timelike.pairs.nearest.points import finder, nearest_points
 from timelike.pairs.routes import GridRoute, PairForm
@@ -43,12 +43,9 @@ def by_prediction(task: Task, best: Best, *, approximate: bool = False) -> None:
             scores = PairScores.of(predictions.way.form(g, h), predictions.means[np.concatenate([rows, items])])
             at = np.arange(len(rows))
             for part, found in nearest_points(points, values @ of_values, task.k + 1, find):
-                _offer(best, rows[part], items[found], scores(at[part], found + len(rows)), found >= 0)
-
-
-def _offer(best: Best, rows: Ints, indices: Ints, scores: Floats, there: Bools) -> None:
-    """Offer what was found; an approximate index may find fewer than it was asked for."""
-    best.offer(rows, indices, scores if there.all() else np.where(there, scores, -np.inf))
+                # An approximate index may find fewer than it was asked for, and says -1 for the others.
+                known = np.where(found >= 0, scores(at[part], found + len(rows)), -np.inf)
+                best.offer(rows[part], items[found], known)
 
 
 @dataclass(frozen=True, eq=False)

@@ -147,7 +147,8 @@ def brute_finder(items: Floats, workers: int) -> Finder:
         more = min(count + SPARE, len(here))
         with _library_threads(workers):
             squares, found = index.kneighbors(there, more)
-        exact = _squares(there, here[found])
+        difference = here[found] - there[:, None]
+        exact = np.einsum("ija,ija->ij", difference, difference)
         order = np.argsort(exact, axis=1)[:, :count]
         lost = ROUNDING * here.shape[1] * (np.einsum("ia,ia->i", there, there) + largest)
         doubtful = squares[:, -1] - lost <= np.take_along_axis(exact, order, axis=1)[:, -1]
@@ -166,12 +167,6 @@ def _again(result: Ints, rows: Ints, queries: Floats, items: Floats) -> Ints:
         squares = cdist(queries[row : row + 1], items, "sqeuclidean")[0]
         result[row] = np.argpartition(squares, count - 1)[:count]
     return result
-
-
-def _squares(points: Floats, others: Floats) -> Floats:
-    """Squared distances of (n, d) points to each one's own (n, m, d) others, formed from differences."""
-    difference = others - points[:, None]
-    return np.einsum("ija,ija->ij", difference, difference)
 
 
 def _library_threads(workers: int) -> Any:

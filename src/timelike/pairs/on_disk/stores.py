@@ -14,7 +14,7 @@ from collections import Counter
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -41,29 +41,6 @@ class MatrixHeader:
     def to_json(self) -> dict[str, Any]:
         """As it is stored, with the name of the format first."""
         return {"format": FORMAT} | vars(self)
-
-
-class Store(Protocol):
-    """A matrix under construction."""
-
-    @property
-    def path(self) -> Path:
-        """Where it is."""
-
-    def prepare(self) -> None:
-        """Make the matrix, unless it is there; tiles that it has are kept."""
-
-    def write(self, tile: Tile, block: Floats) -> None:
-        """Put a tile to its place."""
-
-    def sync(self, tile: Tile) -> None:
-        """Wait until a tile is on the disk."""
-
-    def read(self, tile: Tile) -> Floats | None:
-        """A tile, or None where it is damaged."""
-
-    def finish(self, target: Path, header: MatrixHeader) -> None:
-        """Give the whole matrix its header and its final name."""
 
 
 def store_for(path: Path, shape: tuple[int, int], size: tuple[int, int]) -> Store:
@@ -290,6 +267,10 @@ class ZarrStore:
     def _chunk(self, tile: Tile) -> Path:
         row, col = (span.start // size for span, size in zip(tile, self.size, strict=True))
         return self.path / "c" / str(row) / str(col)
+
+
+Store = NumpyStore | ZarrStore
+"""A matrix under construction: prepared, written and read tile by tile, and given its final name when it is whole."""
 
 
 def _open_zarr(path: Path) -> tuple[Any, dict[str, Any]]:

@@ -120,17 +120,17 @@ def _fill(run: Run, store: Store, journal: Journal) -> None:
     left = _left(run, store, journal)
     _check_space(store.path, (16 if job.square else 8) * sum(map(pair_count, left)))
     here = run.client is not None and not _shared(run.client, store.path.parent)
-    work = job.tile if here else WriteTile(job, store)
+    write = WriteTile(job, store)
     with journal.open() as file:
 
         def done(tile: Tile, result: Any) -> None:
-            check = _write(job, store, tile, result) if here else result
+            check = write.put(tile, result) if here else result
             with _disk(journal.path):
                 for side in (tile, tile[::-1]) if job.square else (tile,):
                     store.sync(side)
                 record(file, tile, check)
 
-        run_tiles(work, left, run.threads, "similarity", done=done, client=run.client)
+        run_tiles(job.tile if here else write, left, run.threads, "similarity", done=done, client=run.client)
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,15 +142,15 @@ class WriteTile:
 
     def __call__(self, tile: Tile) -> int:
         """The checksum of a tile that is written now."""
-        return _write(self.job, self.store, tile, self.job.tile(tile))
+        return self.put(tile, self.job.tile(tile))
 
-
-def _write(job: Job, store: Store, tile: Tile, block: Floats) -> int:
-    with _disk(store.path):
-        store.write(tile, block)
-        if job.square and tile[0] != tile[1]:
-            store.write(tile[::-1], block.T)
-    return checksum(block)
+    def put(self, tile: Tile, block: Floats) -> int:
+        """The same for a tile that is computed already."""
+        with _disk(self.store.path):
+            self.store.write(tile, block)
+            if self.job.square and tile[0] != tile[1]:
+                self.store.write(tile[::-1], block.T)
+        return checksum(block)
 
 
 # -- continuing --------------------------------------------------------------------------------------------------
