@@ -24,10 +24,10 @@ import timelike as tl
 from clusters import peak_gigabytes
 from timelike.clusters.curves.mixture import mixture
 from timelike.clusters.curves.mixture_from_chunks import mixture_from_chunks
-from timelike.clusters.graph import nearest_graph
 from timelike.clusters.leiden import leiden
 from timelike.clusters.nmi import nmi
 from timelike.clusters.spectral import spectral
+from timelike.pairs.nearest.graph import nearest_graph
 from timelike.pairs.nearest.neighbors import Neighbors, neighbors
 from timelike.reading.course_file import CourseFile
 

@@ -1,6 +1,6 @@
 """The bound of docs/numerics.md, and every way to the similarity that has to keep it."""
 
-from unittest.mock import patch
+from dataclasses import replace
 
 import numpy as np
 
@@ -26,8 +26,7 @@ def matrix(way):
 
 def compiled(courses, gp):
     """By the compiled engine, where Numba is installed, however small the job."""
-    with patch.object(elimination, "COMPILE_ABOVE", -1):
-        return matrix(InformationRoute.of(gp.at(courses).information))
+    return matrix(replace(InformationRoute.of(gp.at(courses).information), engine=elimination.engine()))
 
 
 ROUTES = {
@@ -35,7 +34,7 @@ ROUTES = {
     "grids": lambda courses, gp: matrix(GridRoute.of(gp.at(courses).information)),
     "information": lambda courses, gp: matrix(InformationRoute.of(gp.at(courses).information)),
     "compiled": compiled,
-    "dense": lambda courses, gp: matrix(DenseRoute.of(courses, gp)),
+    "dense": lambda courses, gp: matrix(DenseRoute.of(gp.at(courses))),
 }
 
 

@@ -14,7 +14,7 @@ import timelike as tl
 from timelike import annotated
 from timelike.exceptions import InputError, MissingExtraError
 from timelike.pairs.nearest.neighbors import neighbors
-from timelike.pairs.scales import as_distance, as_probability
+from timelike.pairs.similarity import as_distance, as_probability
 
 
 @pytest.fixture(scope="module")

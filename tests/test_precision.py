@@ -24,7 +24,7 @@ KERNELS = {"se": RBF, "matern12": lambda scale: Matern(scale, nu=0.5), "matern32
 ROUTES = {
     "grids": lambda courses, gp: GridRoute.of(gp.at(courses).information),
     "information": lambda courses, gp: InformationRoute.of(gp.at(courses).information),
-    "dense": DenseRoute.of,
+    "dense": lambda courses, gp: DenseRoute.of(gp.at(courses)),
 }
 
 

@@ -14,7 +14,8 @@ from timelike.clusters.clustering import Clustering
 from timelike.clusters.curves.curve_clustering import CurveClustering
 from timelike.exceptions import InputError
 from timelike.gp import GP, kernels
-from timelike.pairs.scales import as_distance, as_probability
+from timelike.pairs.nearest.graph import directed_graph
+from timelike.pairs.similarity import as_distance, as_probability
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -75,8 +76,8 @@ def write(
         - ``varm["timelike_probabilities"]``: of every cluster and of "none", a column each;
         - ``varp["timelike_scores"]``: the similarity s to each of the nearest courses, sparse, not symmetric;
         - ``varp["timelike_connectivities"]``: the same graph made symmetric, weights between 0 and 1 (the probability
-          that one curve explains both, see :func:`timelike.pairs.scales.as_probability`);
-        - ``varp["timelike_distances"]``: its distances, see :func:`timelike.pairs.scales.as_distance`;
+          that one curve explains both, see :func:`timelike.pairs.similarity.as_probability`);
+        - ``varp["timelike_distances"]``: its distances, see :func:`timelike.pairs.similarity.as_distance`;
         - ``uns["timelike"]``: settings, model, evidence, versions and what to cite. With ``axis="obs"`` and
           neighbours, scanpy takes the graph by ``neighbors_key="timelike"``.
 
@@ -199,16 +200,13 @@ def _rows(index: pd.Index, names: Sequence[str], what: str) -> Ints:
 
 def _graph(neighbors: Neighbors, names: tuple[str, ...]) -> csr_matrix:
     """The neighbours of each course as a sparse matrix of similarities."""
-    from scipy.sparse import csr_matrix
-
     if neighbors.names != names or neighbors.others is not None:
         among = "" if neighbors.others is None else f" among {len(neighbors.others):,} others"
         raise InputError(
             f"neighbors are of {checks.counted(len(neighbors.names), 'course')}{among}, clusters of {len(names):,}: "
             "give the neighbours of the same courses, in the same order, among themselves."
         )
-    starts = np.arange(0, neighbors.indices.size + 1, neighbors.indices.shape[1])
-    return csr_matrix((neighbors.scores.ravel(), neighbors.indices.ravel(), starts), shape=(len(names), len(names)))
+    return directed_graph(neighbors.indices, neighbors.scores, len(names))
 
 
 # -- the record --------------------------------------------------------------------------------------------------------

@@ -40,8 +40,7 @@ def edges_of(pairs):
 @pytest.mark.parametrize("n", [2, 3, 10, 60])
 def test_tree_equals_kruskal(n):
     D = distances(n, seed=n)
-    assert tree(D).shape == (2, n - 1)
-    assert edges_of(tree(D)) == naive_tree(D)
+    assert edges_of((range(n), tree(D))) == naive_tree(D)
 
 
 @pytest.mark.parametrize(("n", "k"), [(2, 1), (8, 2), (60, 7), (60, 59)])

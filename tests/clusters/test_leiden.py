@@ -10,13 +10,14 @@ from scipy.spatial.distance import cdist
 from sklearn.cluster import spectral_clustering
 
 import timelike as tl
-from timelike.clusters.graph import nearest_graph, neighbor_graph
+from timelike.clusters.graph import neighbor_graph
 from timelike.clusters.leiden import leiden
 from timelike.clusters.nmi import nmi
 from timelike.clusters.normalised_cut import cut, discretized
 from timelike.clusters.spectral import spectral
 from timelike.exceptions import InputError, MissingExtraError
 from timelike.pairs.distance import Distance
+from timelike.pairs.nearest.graph import nearest_graph
 from timelike.pairs.nearest.neighbors import Neighbors, neighbors
 
 

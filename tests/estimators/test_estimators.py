@@ -25,7 +25,7 @@ import oracle
 import timelike as tl
 from timelike.estimators import EvidenceLinkage, GPMixture, GPNeighbors, GPSimilarity
 from timelike.exceptions import DataWarning, FitWarning, InputError
-from timelike.pairs.scales import as_distance, as_probability
+from timelike.pairs.similarity import as_distance, as_probability
 
 ALL = (GPSimilarity, GPMixture, EvidenceLinkage, GPNeighbors)
 CLUSTERERS = (GPMixture, EvidenceLinkage)

@@ -5,29 +5,18 @@ import sys
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
-from sklearn.gaussian_process.kernels import Matern
 
-import oracle
 import timelike as tl
-from timelike import GP, InputError, MissingExtraError, TimeCourses
+from small_jobs import CASES, case_of
+from timelike import InputError, MissingExtraError
 from timelike.base import dask_workers
 from timelike.base.dask_workers import check_client
 from timelike.base.threads import run_tiles
 from timelike.base.tiles import all_tiles
-from timelike.pairs import job as tiling
-from timelike.pairs import routes as pairs
-from timelike.pairs.on_disk import journal
-from timelike.pairs.on_disk import write as on_disk
-from timelike.pairs.routes import DenseRoute, GridRoute, InformationRoute, OneGridRoute
-from timelike.pairs.similar_pairs import similar_pairs
-
-GIVEN = GP.se(0.4, signal_sd=1.3, noise_sd=0.3, mean=0.2)
-CASES = {
-    "grid": ("grid", GIVEN),
-    "grids": ("gaps", GIVEN),
-    "information": ("gaps", GIVEN),
-    "dense": ("own", GP(Matern(0.1, nu=0.5), signal_sd=1.3, noise_sd=0.3, mean=0.2)),
-}
+from timelike.pairs.on_disk import journal, write
+from timelike.pairs.on_disk.write import WriteTile
+from timelike.pairs.similar_pairs import PairsAbove, collected, similar_pairs
+from timelike.pairs.similarity import in_memory
 
 
 @pytest.fixture(scope="module")
@@ -43,20 +32,11 @@ def client():
 
 
 @pytest.fixture
-def case(request, monkeypatch):
+def case(request):
     """Courses for a route, cut into many tiles, and their model."""
-    kind, gp = CASES[request.param]
-    monkeypatch.setattr(pairs, "MAX_RANK", 40)
-    monkeypatch.setattr(tiling, "BLOCK", 14)
-    for way in (OneGridRoute, GridRoute, InformationRoute, DenseRoute):
-        monkeypatch.setattr(way, "side", 7)
-    if request.param == "grids":
-        monkeypatch.setattr(pairs, "FEW", 1)
-    courses = TimeCourses.from_arrays(*oracle.example(kind, count=20 if request.param == "dense" else 40)[:2])
-    job = tiling.job_of(courses, gp)
-    assert job.way.name == request.param
-    assert len(job.tiles()) > 2
-    return courses, gp
+    case = case_of(request.param, count=40)
+    assert len(case.job().tiles()) > 2
+    return case
 
 
 everywhere = pytest.mark.parametrize("case", CASES, indirect=True)
@@ -65,14 +45,23 @@ somewhere = pytest.mark.parametrize("case", ["information"], indirect=True)
 
 @everywhere
 def test_in_memory(case, client):
-    assert_array_equal(tl.similarity(*case, client=client).values, tl.similarity(*case).values)
+    assert_array_equal(in_memory(case.job(), client=client), case.values())
+
+
+@somewhere
+def test_as_called(case, client, tmp_path):
+    expected = tl.similarity(case.courses, case.gp).values
+    assert_array_equal(tl.similarity(case.courses, case.gp, client=client).values, expected)
+    written = tl.similarity(case.courses, case.gp, out=tmp_path / "S.npy", client=client)
+    assert_array_equal(np.asarray(written.values), expected)
+    here, there = (similar_pairs(case.courses, case.gp, above=0, client=c) for c in (None, client))
+    assert_array_equal(here.scores, there.scores)
 
 
 @everywhere
 @pytest.mark.parametrize("ending", ["npy", "zarr"])
 def test_to_a_file(case, client, ending, tmp_path):
-    written = tl.similarity(*case, out=tmp_path / f"S.{ending}", client=client)
-    assert_array_equal(np.asarray(written.values), tl.similarity(*case).values)
+    assert_array_equal(case.to_file(tmp_path / f"S.{ending}", client=client), case.values())
     assert not list(tmp_path.glob("*.partial"))
 
 
@@ -81,10 +70,23 @@ def test_workers_that_see_the_folder_write_themselves(case, client, tmp_path, mo
     def here(*arguments):
         raise AssertionError
 
-    assert on_disk._shared(client, tmp_path)
+    assert write._shared(client, tmp_path)
     assert not list(tmp_path.iterdir())
-    monkeypatch.setattr(on_disk, "_write", here)
-    tl.similarity(*case, out=tmp_path / "S.npy", client=client)
+    monkeypatch.setattr(WriteTile, "put", here)
+    case.to_file(tmp_path / "S.npy", client=client)
+
+
+class Blind:
+    """A client whose workers say that they do not see the folder."""
+
+    def __init__(self, client):
+        self.client = client
+
+    def __getattr__(self, name):
+        return getattr(self.client, name)
+
+    def run(self, *_):
+        return {"a worker": False}
 
 
 @somewhere
@@ -92,27 +94,26 @@ def test_workers_that_see_the_folder_write_themselves(case, client, tmp_path, mo
 def test_workers_that_do_not_see_the_folder_send_their_tiles(case, client, ending, tmp_path, monkeypatch):
     written = []
 
-    def here(*arguments, plain=on_disk._write):
+    def here(*arguments, plain=WriteTile.put):
         written.append(arguments)
         return plain(*arguments)
 
-    monkeypatch.setattr(on_disk, "_shared", lambda *_: False)
-    monkeypatch.setattr(on_disk, "_write", here)
-    S = tl.similarity(*case, out=tmp_path / f"S.{ending}", client=client)
-    assert_array_equal(np.asarray(S.values), tl.similarity(*case).values)
-    assert len(written) == len(tiling.job_of(*case).tiles())
+    monkeypatch.setattr(WriteTile, "put", here)
+    assert_array_equal(case.to_file(tmp_path / f"S.{ending}", client=Blind(client)), case.values())
+    assert len(written) == len(case.job().tiles())
 
 
 def test_a_folder_that_workers_do_not_see():
-    assert not on_disk._writable("nowhere/token")
+    assert not write._writable("nowhere/token")
 
 
 @everywhere
 def test_similar_pairs(case, client):
-    here, there = similar_pairs(*case, above=0), similar_pairs(*case, above=0, client=client)
-    assert len(here) > 0
-    for part in ("rows", "cols", "scores"):
-        assert_array_equal(getattr(here, part), getattr(there, part))
+    work = PairsAbove(case.job(), 0.0)
+    here, there = collected(work), collected(work, client=client)
+    assert len(here[0]) > 0
+    for part, other in zip(here, there, strict=True):
+        assert_array_equal(part, other)
 
 
 @somewhere
@@ -126,12 +127,11 @@ def test_begun_by_a_cluster_and_resumed_by_threads(case, client, tmp_path):
         plain(file, tile, check)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(on_disk, "record", last)
+        patch.setattr(write, "record", last)
         with pytest.raises(KeyboardInterrupt):
-            tl.similarity(*case, out=tmp_path / "S.zarr", client=client)
+            case.to_file(tmp_path / "S.zarr", client=client)
     assert len(lines) == 3
-    S = tl.similarity(*case, out=tmp_path / "S.zarr", resume=True)
-    assert_array_equal(np.asarray(S.values), tl.similarity(*case).values)
+    assert_array_equal(case.to_file(tmp_path / "S.zarr", resume=True), case.values())
 
 
 # -- what can go wrong ----------------------------------------------------------------------------------------------
@@ -150,7 +150,7 @@ def test_an_error_on_a_worker_comes_out(client):
 def test_other_software_on_a_worker(case, client, monkeypatch):
     monkeypatch.setattr(dask_workers, "software", lambda: "numpy 7")
     with pytest.raises(InputError, match=r"a Dask worker runs timelike .* but this process numpy 7"):
-        tl.similarity(*case, client=client)
+        tl.similarity(case.courses, case.gp, client=client)
 
 
 def test_something_else_than_a_client():

@@ -11,11 +11,19 @@ import oracle
 import timelike as tl
 from timelike import GP, TimeCourses
 from timelike.exceptions import InputError, MissingExtraError
-from timelike.pairs.nearest import candidates as search_candidates
-from timelike.pairs.nearest import neighbors as neighborhoods
-from timelike.pairs.nearest import points as search_points
-from timelike.pairs.nearest.exact import Best, Task
-from timelike.pairs.nearest.neighbors import Neighbors, neighbors
+from timelike.pairs.nearest import points
+from timelike.pairs.nearest.best import Best, Task, by_tiles, offer_tile
+from timelike.pairs.nearest.by_candidates import Ranking, by_candidates
+from timelike.pairs.nearest.neighbors import (
+    AFFORDABLE,
+    ITEMS_A_DESIGN,
+    Neighbors,
+    complete,
+    neighbors,
+    plan,
+    recall_of,
+)
+from timelike.pairs.routes import route
 
 GRID = np.linspace(0, 1, 10)
 GIVEN = GP.se(0.3, signal_sd=1.0, noise_sd=0.2)
@@ -53,19 +61,16 @@ def best_of_matrix(courses, gp, k, others=None):
 
 
 def check_all_pairs_agree(found, courses, gp, others=None):
+    """For neighbours, or for a running best."""
     indices, scores = best_of_matrix(courses, gp, found.indices.shape[1], others)
     assert_array_equal(found.indices, indices)
     assert_allclose(found.scores, scores, rtol=1e-9, atol=1e-12 * max(1.0, np.abs(scores).max()))
 
 
-@pytest.fixture
-def small_designs(monkeypatch):
-    monkeypatch.setattr(neighborhoods, "ITEMS_A_DESIGN", 50)
-
-
-@pytest.fixture
-def nothing_affordable(monkeypatch):
-    monkeypatch.setattr(neighborhoods, "AFFORDABLE", dict.fromkeys(neighborhoods.AFFORDABLE, 0))
+def searched(courses, k):
+    """A search among courses that has not yet begun: task, best, and the route of a pair."""
+    here = GIVEN.at(courses)
+    return Task(here, len(courses), 0, k, None), Best(len(courses), k), route(here)
 
 
 # -- exact ------------------------------------------------------------------------------------------------------------
@@ -83,8 +88,8 @@ def test_one_grid(noise, length_scale):
 
 
 @pytest.mark.parametrize("noise", [1e-4, 0.2, 1e2])
-def test_few_grids(noise, small_designs):
-    courses, gp = with_gaps(300, 3), GP.se(0.3, 1.0, noise)
+def test_few_grids(noise):
+    courses, gp = with_gaps(3 * ITEMS_A_DESIGN, 3), GP.se(0.3, 1.0, noise)
     found = neighbors(courses, gp, k=5)
     assert found.route == "grids"
     check_all_pairs_agree(found, courses, gp)
@@ -132,16 +137,11 @@ def test_a_rough_kernel_at_own_times():
     check_all_pairs_agree(neighbors(courses, gp, k=3), courses, gp)
 
 
-def test_more_items_than_are_compared_at_once(monkeypatch):
-    monkeypatch.setattr("timelike.pairs.nearest.exact.WIDTH", 32)
+def test_more_items_than_are_compared_at_once():
     courses = own_times(150)
-    check_all_pairs_agree(neighbors(courses, GIVEN, k=40), courses, GIVEN)
-
-
-def test_more_queries_than_are_answered_at_once(monkeypatch):
-    monkeypatch.setattr(search_points, "AT_ONCE", 1)
-    courses = TimeCourses.from_arrays(GRID, draws(700))
-    check_all_pairs_agree(neighbors(courses, GIVEN), courses, GIVEN)
+    task, best, way = searched(courses, 40)
+    by_tiles(task, best, way, width=32)
+    check_all_pairs_agree(best, courses, GIVEN)
 
 
 @pytest.mark.parametrize("make", [lambda n, seed: TimeCourses.from_arrays(GRID, draws(n, seed)), own_times])
@@ -152,8 +152,8 @@ def test_new_courses_against_stored_ones(make):
     assert (found.names, found.others) == (new.names, stored.names)
 
 
-def test_new_courses_on_another_grid(small_designs):
-    new, stored = TimeCourses.from_arrays([0, 0.33, 1], draws(60)[:, :3]), with_gaps(300, 3)
+def test_new_courses_on_another_grid():
+    new, stored = TimeCourses.from_arrays([0, 0.33, 1], draws(60)[:, :3]), with_gaps(4 * ITEMS_A_DESIGN, 3)
     found = neighbors(new, GIVEN, k=4, others=stored)
     assert found.route == "grids"
     check_all_pairs_agree(found, new, GIVEN, stored)
@@ -187,7 +187,7 @@ def test_threads_do_not_change_a_bit(courses):
 # -- points -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("make", [search_points.tree_finder, search_points.brute_finder])
+@pytest.mark.parametrize("make", [points.tree_finder, points.brute_finder])
 @pytest.mark.parametrize("apart", [0.0, 1e6])
 def test_finders_find_the_nearest(make, apart):
     """Also where points lie in two heaps so far apart that a product of lengths has no digits left for a heap."""
@@ -201,67 +201,81 @@ def test_finders_find_the_nearest(make, apart):
 
 
 @pytest.mark.parametrize(("dimensions", "name"), [(3, "tree_finder"), (20, "brute_finder")])
-def test_a_tree_in_few_dimensions_all_items_in_many(dimensions, name, monkeypatch):
-    monkeypatch.setattr(search_points, name, lambda *_: name)
-    assert search_points.finder(np.random.default_rng(0).standard_normal((500, dimensions))) == name
+def test_a_tree_in_few_dimensions_all_items_in_many(dimensions, name):
+    find = points.finder(np.random.default_rng(0).standard_normal((500, dimensions)))
+    assert find.__qualname__.startswith(name)
+
+
+def test_more_queries_than_are_answered_at_once():
+    items, queries = np.random.default_rng(0).standard_normal((2, 700, 2))
+    find = points.finder(items)
+    whole, *none = points.nearest_points(items, queries, 5, find)
+    parts = list(points.nearest_points(items, queries, 5, find, at_once=1))
+    assert (len(none), len(parts)) == (0, 3)
+    for k in (0, 1):
+        assert_array_equal(np.concatenate([part[k] for part in parts]), whole[k])
 
 
 def test_directions_without_spread_do_not_count():
-    points = np.zeros((200, 15))
-    points[:, :2] = np.random.default_rng(0).standard_normal((200, 2))
-    assert search_points.resolved_dimensions(points) == 2
-    assert search_points.resolved_dimensions(np.ones((5, 3))) == 0
+    flat = np.zeros((200, 15))
+    flat[:, :2] = np.random.default_rng(0).standard_normal((200, 2))
+    assert points.resolved_dimensions(flat) == 2
+    assert points.resolved_dimensions(np.ones((5, 3))) == 0
 
 
 # -- candidates and the approximate index -----------------------------------------------------------------------------
 
 
-def test_candidates_say_what_they_found(monkeypatch, nothing_affordable):
-    monkeypatch.setattr(search_candidates, "CANDIDATES", 40)
+def test_candidates_say_what_they_found():
     courses = own_times(600)
-    found = neighbors(courses, GIVEN, k=5)
+    task, best, way = searched(courses, 5)
+    by_candidates(task, best, way, 40)
     indices, scores = best_of_matrix(courses, GIVEN, 5)
-    assert found.route == "candidates"
-    assert found.recall >= 0.95
-    hits = np.mean([np.isin(a, b).mean() for a, b in zip(found.indices, indices, strict=True)])
-    assert hits == pytest.approx(found.recall, abs=0.03)
-    hit = found.indices == indices
-    assert_allclose(found.scores[hit], scores[hit], rtol=1e-9)
+    recall = recall_of(task, best)
+    assert recall >= 0.95
+    hits = np.mean([np.isin(a, b).mean() for a, b in zip(best.indices, indices, strict=True)])
+    assert hits == pytest.approx(recall, abs=0.03)
+    hit = best.indices == indices
+    assert_allclose(best.scores[hit], scores[hit], rtol=1e-9)
 
 
 def test_the_ranking_is_exact_where_all_courses_leave_the_same_uncertain():
     """On one grid: it differs from s by a number of each course asked about."""
     courses, gp = TimeCourses.from_arrays(GRID, draws(60), errors=np.linspace(0, 1, 10)), GP.se(0.3, 1.0, 0.2)
-    ranking = search_candidates.Ranking.of(gp.at(courses).information, Task(gp.at(courses), 60, 0, 5, None))
+    ranking = Ranking.of(gp.at(courses).information, Task(gp.at(courses), 60, 0, 5, None))
     differences = ranking.form(np.arange(60)) @ ranking.features - tl.similarity(courses, gp).values
     assert_allclose(differences, np.tile(differences[:, :1], 60), rtol=1e-8)
 
 
-def test_recall_is_measured_not_assumed(monkeypatch, nothing_affordable):
+def test_recall_is_measured_not_assumed():
     """With candidates chosen at random, hardly one is right."""
-    rng = np.random.default_rng(0)
-    monkeypatch.setattr(search_candidates.Ranking, "candidates", lambda *_: np.sort(rng.permutation(600)[:60]))
-    assert neighbors(own_times(600), GIVEN, k=5).recall < 0.3
+    task, best, way = searched(own_times(600), 5)
+    offer_tile(best, way, np.arange(600), np.sort(np.random.default_rng(0).permutation(600)[:60]))
+    assert recall_of(task, best) < 0.3
 
 
-def test_candidates_for_new_courses(nothing_affordable):
+def test_candidates_for_new_courses():
     new, stored = own_times(20, 1), own_times(400, 2)
-    found = neighbors(new, GIVEN, k=3, others=stored)
+    found = neighbors(new, GIVEN, k=3, others=stored, approximate=True)
     assert found.route == "candidates"
     check_all_pairs_agree(found, new, GIVEN, stored)
 
 
-def test_exact_when_asked_for(nothing_affordable):
-    courses = own_times(100)
-    found = neighbors(courses, GIVEN, approximate=False)
-    assert found.route == "tiles"
-    check_all_pairs_agree(found, courses, GIVEN)
+def test_candidates_where_all_pairs_are_too_many_unless_exact_is_asked_for():
+    task, _, way = searched(own_times(100), 5)
+    assert way.name == "information"
+    for pairs, name in [(100 * 100, "tiles"), (100 * 100 - 1, "candidates")]:
+        assert plan(task, None, AFFORDABLE | {"information": pairs}) == name
+    assert plan(task, approximate=False, affordable={}) == "tiles"
+    assert plan(task, approximate=True, affordable={}) == "candidates"
 
 
-def test_courses_with_too_few_candidates_see_all_items(monkeypatch, nothing_affordable):
-    monkeypatch.setattr(search_candidates.Ranking, "candidates", lambda *_: np.array([1, 2, 3]))
+def test_courses_with_too_few_candidates_see_all_items():
     courses = own_times(100)
-    check_all_pairs_agree(neighbors(courses, GIVEN, k=5), courses, GIVEN)
+    task, best, way = searched(courses, 5)
+    offer_tile(best, way, np.arange(100), np.array([1, 2, 3]))
+    complete(task, best)
+    check_all_pairs_agree(best, courses, GIVEN)
 
 
 def test_the_approximate_index_states_its_recall():
@@ -279,9 +293,14 @@ def test_an_approximate_index_of_few_courses_is_exact():
     check_all_pairs_agree(neighbors(courses, GIVEN, k=29, approximate=True), courses, GIVEN)
 
 
-def test_an_index_that_looks_into_one_cell_misses_some(monkeypatch):
-    monkeypatch.setattr(search_points, "CELLS_ASKED", 1)
-    assert neighbors(TimeCourses.from_arrays(GRID, draws(2000)), GIVEN, k=5, approximate=True).recall < 0.95
+def test_an_index_that_looks_into_one_cell_misses_some():
+    items = np.random.default_rng(0).standard_normal((2000, 4))
+    nearest = points.tree_finder(items, 1)(items, 5)
+    few, many = (
+        np.mean([np.isin(a, b).mean() for a, b in zip(find(items, 5), nearest, strict=True)])
+        for find in (points.cell_finder(items, 1, cells_asked=1), points.cell_finder(items, 1))
+    )
+    assert few < 0.95 < many
 
 
 def test_without_faiss(monkeypatch):
@@ -310,6 +329,14 @@ def test_the_best_of_several_offers():
 def test_graph_is_the_union():
     found = Neighbors(np.array([[1], [2], [1], [0]]), np.zeros((4, 1)), ("a", "b", "c", "d"))
     assert_array_equal(found.graph().toarray(), [[0, 1, 0, 1], [1, 0, 1, 0], [0, 1, 0, 0], [1, 0, 0, 0]])
+
+
+def test_a_graph_leaves_the_neighbours_in_their_order():
+    for others in (None, ("x", "y", "z")):
+        found = Neighbors(np.array([[2, 1], [2, 0], [1, 0]]), np.zeros((3, 2)), ("a", "b", "c"), others)
+        graph = found.graph()
+        assert graph.indices.dtype == graph.indptr.dtype == np.int32  # as scikit-learn's graphs have
+        assert_array_equal(found.indices, [[2, 1], [2, 0], [1, 0]])
 
 
 def test_graph_is_the_papers():

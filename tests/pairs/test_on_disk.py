@@ -1,3 +1,4 @@
+import dataclasses
 import errno
 import json
 import sys
@@ -8,91 +9,62 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
-from sklearn.gaussian_process.kernels import Matern
 
-import oracle
 import timelike as tl
-from timelike import GP, InputError, MissingExtraError, Similarity, TimeCourses
+from small_jobs import CASES, GIVEN, Case, case_of
+from timelike import InputError, MissingExtraError, Similarity, TimeCourses
 from timelike.base.threads import run_tiles
 from timelike.base.tiles import all_tiles
-from timelike.pairs import job as tiling
-from timelike.pairs import routes as pairs
-from timelike.pairs.on_disk import write as on_disk
+from timelike.pairs.on_disk import write
 from timelike.pairs.on_disk.stores import NumpyStore, ZarrStore
-from timelike.pairs.routes import DenseRoute, GridRoute, InformationRoute, OneGridRoute
-from timelike.pairs.similar_pairs import similar_pairs
-
-GIVEN = GP.se(0.4, signal_sd=1.3, noise_sd=0.3, mean=0.2)
-ROUGH = GP(Matern(0.1, nu=0.5), signal_sd=1.3, noise_sd=0.3, mean=0.2)
-CASES = {
-    "grid": ("grid", GIVEN),
-    "grids": ("gaps", GIVEN),
-    "information": ("gaps", GIVEN),
-    "dense": ("own", ROUGH),
-}
-
-
-@pytest.fixture
-def small_tiles(monkeypatch):
-    """Parts of seven courses, tiles of two parts: a few dozen courses make many tiles."""
-    monkeypatch.setattr(pairs, "MAX_RANK", 40)  # small enough for the rough kernel to count as rough
-    monkeypatch.setattr(tiling, "BLOCK", 14)
-    for way in (OneGridRoute, GridRoute, InformationRoute, DenseRoute, on_disk.Reordered):
-        monkeypatch.setattr(way, "side", 7)
+from timelike.pairs.similar_pairs import PairsAbove, SimilarPairs, collected, similar_pairs
 
 
 @pytest.fixture(params=CASES)
-def case(request, small_tiles, monkeypatch):
+def case(request):
     """Courses for each route, and their model."""
-    kind, gp = CASES[request.param]
-    if request.param == "grids":
-        monkeypatch.setattr(pairs, "FEW", 1)  # designs mixed at random: the route sorts the courses
-    courses = TimeCourses.from_arrays(*oracle.example(kind, count=20 if request.param == "dense" else 60)[:2])
-    assert pairs.route(gp.at(courses)).name == request.param
-    return courses, gp
+    return case_of(request.param)
 
 
 @pytest.mark.parametrize("ending", ["npy", "zarr"])
 def test_a_file_has_the_bits_of_memory(case, ending, tmp_path):
-    S = tl.similarity(*case)
-    written = tl.similarity(*case, out=tmp_path / f"S.{ending}")
-    assert_array_equal(np.asarray(written.values), S.values)
-    assert (written.names, written.others, written.route) == (S.names, S.others, S.route)
+    out = tmp_path / f"S.{ending}"
+    assert_array_equal(case.to_file(out), case.values())
+    opened = Similarity.open(out)
+    assert (opened.names, opened.others, opened.route) == (case.courses.names, None, case.route)
     assert not list(tmp_path.glob("*.partial"))
 
 
 @pytest.mark.parametrize("ending", ["npy", "zarr"])
 def test_a_rectangle_too(case, ending, tmp_path):
-    courses, gp = case
-    S = tl.similarity(courses[:17], gp, courses)
-    written = tl.similarity(courses[:17], gp, courses, out=tmp_path / f"S.{ending}")
-    assert_array_equal(np.asarray(written.values), S.values)
-    assert written.others == courses.names
+    out, few = tmp_path / f"S.{ending}", dataclasses.replace(case, courses=case.courses[:17])
+    assert_array_equal(few.to_file(out, case.courses), few.values(case.courses))
+    assert Similarity.open(out).others == case.courses.names
 
 
 @pytest.mark.parametrize("ending", ["npy", "zarr"])
 def test_more_courses_than_one_tile_of_the_usual_size(ending, tmp_path):
     courses = TimeCourses.from_arrays(np.linspace(0, 1, 8), np.random.default_rng(0).standard_normal((1031, 8)))
     S = tl.similarity(courses, GIVEN)
-    assert S.route == "grid"
-    assert_array_equal(np.asarray(tl.similarity(courses, GIVEN, out=tmp_path / f"S.{ending}").values), S.values)
+    written = tl.similarity(courses, GIVEN, out=tmp_path / f"S.{ending}")
+    assert_array_equal(np.asarray(written.values), S.values)
+    assert (written.names, written.others, written.route) == (S.names, S.others, S.route) == (S.names, None, "grid")
 
 
-def test_the_routes_order_is_not_that_of_the_courses(small_tiles, monkeypatch):
-    """Otherwise the case above does not test what it says."""
-    monkeypatch.setattr(pairs, "FEW", 1)
-    courses = TimeCourses.from_arrays(*oracle.example("gaps", count=60)[:2])
-    assert not tiling.job_of(courses, GIVEN).in_order
-    assert tiling.job_of(courses[:1], GIVEN).in_order
+def test_the_routes_order_is_not_that_of_the_courses():
+    """Otherwise the cases above do not test what they say."""
+    case = case_of("grids")
+    assert not case.job().in_order
+    assert dataclasses.replace(case, courses=case.courses[:1]).job().in_order
 
 
 def test_tiles_in_any_order_have_the_same_bits(case):
-    job = tiling.job_of(*case)
+    job = case.job()
     values, tiles = np.full(job.shape, np.nan), job.tiles()
     assert len(tiles) > 2
     for i in np.random.default_rng(0).permutation(len(tiles)):
-        job.put(tiles[i], job.tile(tiles[i]), values)
-    assert_array_equal(values, tl.similarity(*case).values)
+        job.put(values, tiles[i], job.tile(tiles[i]))
+    assert_array_equal(values, case.values())
 
 
 # -- opened again ------------------------------------------------------------------------------------------------------
@@ -168,6 +140,7 @@ def test_without_zarr(two, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "zarr", None)
     with pytest.raises(MissingExtraError, match=r"timelike\[disk\]"):
         tl.similarity(two, GIVEN, out=tmp_path / "S.zarr")
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(("ending", "store"), [("npy", NumpyStore), ("zarr", ZarrStore)])
@@ -184,13 +157,13 @@ def test_a_full_disk_says_so_and_the_run_can_be_resumed(case, ending, store, tmp
     with monkeypatch.context() as patch:
         patch.setattr(store, "write", until_full)
         with pytest.raises(InputError, match=r"No space left on device.*resume"):
-            tl.similarity(*case, out=out)
+            case.to_file(out)
     assert not out.exists()
-    assert_array_equal(np.asarray(tl.similarity(*case, out=out, resume=True).values), tl.similarity(*case).values)
+    assert_array_equal(case.to_file(out, resume=True), case.values())
 
 
 def test_a_disk_that_is_too_small_is_noticed_before(two, tmp_path, monkeypatch):
-    monkeypatch.setattr(on_disk.shutil, "disk_usage", lambda _: SimpleNamespace(free=10))
+    monkeypatch.setattr(write.shutil, "disk_usage", lambda _: SimpleNamespace(free=10))
     with pytest.raises(InputError, match=r"needs 0\.0 GB more"):
         tl.similarity(two, GIVEN, out=tmp_path / "S.npy")
 
@@ -198,11 +171,15 @@ def test_a_disk_that_is_too_small_is_noticed_before(two, tmp_path, monkeypatch):
 # -- pairs above a bound -----------------------------------------------------------------------------------------
 
 
+def pairs_of(case, bound, others=None):
+    names = case.courses.names, None if others is None else others.names
+    return SimilarPairs(*collected(PairsAbove(case.job(others), bound)), *names, bound)
+
+
 def test_similar_pairs_are_those_of_the_matrix(case):
-    courses, gp = case
-    S = tl.similarity(courses, gp).values
+    S = case.values()
     bound = float(np.quantile(S, 0.8))
-    found = similar_pairs(courses, gp, above=bound)
+    found = pairs_of(case, bound)
     rows, cols = np.nonzero(np.triu(bound < S, 1))  # in the order of rows, then columns
     assert 10 < len(found) == len(rows)
     assert_array_equal((found.rows, found.cols), (rows, cols))
@@ -213,9 +190,9 @@ def test_similar_pairs_are_those_of_the_matrix(case):
 
 
 def test_similar_pairs_with_others(case):
-    courses, gp = case
-    S = tl.similarity(courses[:9], gp, courses).values
-    found = similar_pairs(courses[:9], gp, courses, above=0)
+    courses, few = case.courses, dataclasses.replace(case, courses=case.courses[:9])
+    S = few.values(courses)
+    found = pairs_of(few, 0.0, courses)
     assert 0 < len(found) < S.size
     assert_array_equal(found.graph().toarray(), np.where(S > 0, S, 0))
     first = found.to_frame().iloc[0]
@@ -231,7 +208,7 @@ def test_no_similar_pairs(two):
 
 def test_too_many_similar_pairs(case):
     with pytest.raises(InputError, match="more than 5 pairs are above -1e"):
-        similar_pairs(*case, above=-1e9, at_most=5)
+        similar_pairs(case.courses, case.gp, above=-1e9, at_most=5)
 
 
 def test_a_bound_is_a_number(two):
@@ -257,7 +234,7 @@ def test_an_error_while_results_are_kept_stops_the_threads():
 # -- files that someone changed ------------------------------------------------------------------------------------
 
 
-LABELS = {
+HEADER = {
     "format": "timelike similarity 1",
     "names": ["a", "b"],
     "others": None,
@@ -284,20 +261,20 @@ LABELS = {
     ids=str,
 )
 @pytest.mark.parametrize("ending", ["npy", "zarr"])
-def test_labels_that_do_not_fit_the_values(ending, change, message, tmp_path):
+def test_headers_that_do_not_fit_the_values(ending, change, message, tmp_path):
     out = tmp_path / f"S.{ending}"
     if ending == "npy":
         np.save(out, np.eye(2))
-        (tmp_path / "S.npy.json").write_text(json.dumps(LABELS | change))
+        (tmp_path / "S.npy.json").write_text(json.dumps(HEADER | change))
     else:
         zarr = pytest.importorskip("zarr")
-        zarr.create_array(str(out), data=np.eye(2)).update_attributes(LABELS | change)
+        zarr.create_array(str(out), data=np.eye(2)).update_attributes(HEADER | change)
     with pytest.raises(InputError, match=rf"S\.{ending} is not a similarity that timelike wrote: .*{message}"):
         Similarity.open(out)
 
 
 @pytest.mark.parametrize("text", ["[1]", '"a"', "[" * 100_000, "", "\x00", '{"format": "timelike similarity 1"}'])
-def test_labels_that_are_none(text, tmp_path):
+def test_headers_that_are_none(text, tmp_path):
     np.save(tmp_path / "S.npy", np.eye(2))
     (tmp_path / "S.npy.json").write_text(text)
     with pytest.raises(InputError, match=r"S\.npy is not a similarity that timelike wrote"):
@@ -322,10 +299,10 @@ def test_values_that_are_no_matrix_of_numbers(ending, values, tmp_path):
     out = tmp_path / f"S.{ending}"
     if ending == "npy":
         np.save(out, values)
-        (tmp_path / "S.npy.json").write_text(json.dumps(LABELS))
+        (tmp_path / "S.npy.json").write_text(json.dumps(HEADER))
     else:
         zarr = pytest.importorskip("zarr")
-        zarr.create_array(str(out), data=values).update_attributes(LABELS)
+        zarr.create_array(str(out), data=values).update_attributes(HEADER)
     with pytest.raises(InputError, match=r"is not a similarity that timelike wrote: .*shape"):
         Similarity.open(out)
 
@@ -340,7 +317,7 @@ def test_bytes_that_are_no_numpy_file(content, tmp_path):
         np.save(tmp_path / "o.npy", np.array([[1, "a"], [2, None]], dtype=object))
         content = (tmp_path / "o.npy").read_bytes()
     out.write_bytes(content)
-    (tmp_path / "S.npy.json").write_text(json.dumps(LABELS))
+    (tmp_path / "S.npy.json").write_text(json.dumps(HEADER))
     with pytest.raises(InputError, match=r"S\.npy is not a similarity that timelike wrote"):
         Similarity.open(out)
 
@@ -350,7 +327,7 @@ def test_a_zarr_array_of_another_format_is_refused_as_its_filters_could_run_code
     zarr, numcodecs = pytest.importorskip("zarr"), pytest.importorskip("numcodecs")
     settings = {"shape": (2, 2), "chunks": (2, 2), "dtype": "float64", "zarr_format": 2}
     made = zarr.create_array(str(tmp_path / "S.zarr"), filters=[numcodecs.Delta("f8")], **settings)
-    made.update_attributes(LABELS)
+    made.update_attributes(HEADER)
     with pytest.raises(InputError, match=r"is not a similarity that timelike wrote: .*filters"):
         Similarity.open(tmp_path / "S.zarr")
 
@@ -358,7 +335,7 @@ def test_a_zarr_array_of_another_format_is_refused_as_its_filters_could_run_code
 # -- what is there is kept ---------------------------------------------------------------------------------------
 
 
-def test_a_file_that_is_no_labels_of_ours_is_kept(two, tmp_path):
+def test_a_file_that_is_no_header_of_ours_is_kept(two, tmp_path):
     (tmp_path / "S.npy.json").write_text("precious")
     with pytest.raises(InputError, match=r"S\.npy\.json exists"):
         tl.similarity(two, GIVEN, out=tmp_path / "S.npy")
@@ -366,34 +343,40 @@ def test_a_file_that_is_no_labels_of_ours_is_kept(two, tmp_path):
     assert [p.name for p in tmp_path.iterdir()] == ["S.npy.json"]
 
 
+def meanwhile(run, happens):
+    """The same run, with something that happens whenever a part is computed."""
+    way = run.job.way
+
+    def tile(rows, cols, out):
+        way.tile(rows, cols, out)
+        happens()
+
+    other = SimpleNamespace(name=way.name, side=way.side, symmetric=way.symmetric, order=way.order, tile=tile)
+    return dataclasses.replace(run, job=dataclasses.replace(run.job, way=other))
+
+
 @pytest.mark.parametrize("name", ["S.npy", "S.npy.json", "S.zarr"])
-def test_a_file_that_appeared_meanwhile_is_kept(two, name, tmp_path, monkeypatch):
+def test_a_file_that_appeared_meanwhile_is_kept(two, name, tmp_path):
     target = tmp_path / name.removesuffix(".json")
 
-    def slowly(*arguments, plain=on_disk._fill_all):
-        store = plain(*arguments)
-        (tmp_path / name).write_text("precious")
-        return store
-
-    monkeypatch.setattr(on_disk, "_fill_all", slowly)
+    case = Case(two, route="grid")
+    run = meanwhile(case.run(), lambda: (tmp_path / name).write_text("precious"))
     with pytest.raises(InputError, match=rf"{name} .*resume"):
-        tl.similarity(two, GIVEN, out=target)
+        write.compute(run, target)
     assert (tmp_path / name).read_text() == "precious"
     (tmp_path / name).unlink()
-    monkeypatch.undo()
-    S = tl.similarity(two, GIVEN, out=target, resume=True)
-    assert_array_equal(np.asarray(S.values), tl.similarity(two, GIVEN).values)
+    assert_array_equal(case.to_file(target, resume=True), case.values())
 
 
 def test_a_file_that_appeared_before_the_lock_is_noticed_before_the_work(two, tmp_path, monkeypatch):
-    def late(folder, plain=on_disk.alone):
+    def late(folder, plain=write.locked):
         (tmp_path / "S.npy").write_text("precious")
         return plain(folder)
 
-    monkeypatch.setattr(on_disk, "alone", late)
-    monkeypatch.setattr(on_disk, "_fill_all", lambda *_: pytest.fail("computed in vain"))
+    monkeypatch.setattr(write, "locked", late)
+    run = meanwhile(Case(two, route="grid").run(), lambda: pytest.fail("computed in vain"))
     with pytest.raises(InputError, match=r"S\.npy exists"):
-        tl.similarity(two, GIVEN, out=tmp_path / "S.npy")
+        write.compute(run, tmp_path / "S.npy")
 
 
 @pytest.mark.parametrize("ending", ["npy", "zarr"])

@@ -1,5 +1,7 @@
 """Three routes and two engines, one answer: that of the oracle."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -9,15 +11,15 @@ import oracle
 import timelike as tl
 from timelike import GP, TimeCourses
 from timelike.gp.information import log_det_plus_identity
+from timelike.gp.modelled import MAX_RANK
 from timelike.pairs import elimination
-from timelike.pairs import routes as pairs
-from timelike.pairs.routes import DenseRoute, GridRoute, InformationRoute, pair_form, route
+from timelike.pairs.routes import FEW, DenseRoute, GridRoute, InformationRoute, pair_form, route
 
 SIGNAL, NOISE, MEAN = 1.3, 0.4, 0.2
 ROUTES = {
     "grids": lambda courses, gp: GridRoute.of(gp.at(courses).information),
     "information": lambda courses, gp: InformationRoute.of(gp.at(courses).information),
-    "dense": DenseRoute.of,
+    "dense": lambda courses, gp: DenseRoute.of(gp.at(courses)),
 }
 ENGINES = ("numpy", "numba", "precise")
 
@@ -87,9 +89,9 @@ def test_the_matrix_product_of_one_grid_is_the_form_of_its_design(matrix_of):
 
 
 def test_few_grids_take_matrix_products():
-    values = np.random.default_rng(0).standard_normal((3 * pairs.FEW, 6))
-    values[: pairs.FEW, 1] = np.nan
-    values[pairs.FEW : 2 * pairs.FEW, 4] = np.nan
+    values = np.random.default_rng(0).standard_normal((3 * FEW, 6))
+    values[:FEW, 1] = np.nan
+    values[FEW : 2 * FEW, 4] = np.nan
     courses = TimeCourses.from_arrays(np.linspace(0, 1, 6), values)
     assert route(GP.se(0.3, 1, 0.1).at(courses)).name == "grids"
     assert route(GP.se(0.3, 1, 0.1).at(courses[:-1])).name == "information"
@@ -111,7 +113,7 @@ def test_a_basis_that_had_to_be_cut_short_is_not_used():
     times = [np.sort(rng.random(50)) for _ in range(4)]
     values = [rng.standard_normal(50) for _ in times]
     courses, gp = TimeCourses.from_arrays(times, values), GP(sk.Matern(0.3, nu=0.5), 1.0, 0.1)
-    assert pairs.MAX_RANK < 2 * 50
+    assert MAX_RANK < 2 * 50
     S = tl.similarity(courses, gp)
     assert S.route == "dense"
     k = oracle.given(oracle.matern12, 0.3, 1.0)
@@ -229,22 +231,21 @@ def test_the_two_engines_agree():
 
 
 @pytest.mark.parametrize("name", ["numpy", "numba"])
-def test_both_engines_serve_the_information_route(name, monkeypatch, matrix_of):
+def test_both_engines_serve_the_information_route(name, matrix_of):
     times, values, _ = oracle.example("own", count=8)
-    monkeypatch.setattr(pairs, "engine", lambda _: get(name))
     gp = GP.se(0.4, SIGNAL, NOISE, MEAN)
-    S = matrix_of(InformationRoute.of(gp.at(TimeCourses.from_arrays(times, values)).information))
+    way = InformationRoute.of(gp.at(TimeCourses.from_arrays(times, values)).information)
+    S = matrix_of(replace(way, engine=get(name)))
     k = oracle.given(oracle.se, 0.4, SIGNAL)
     assert_allclose(S, oracle.similarity_matrix(times, values, k, NOISE**2, MEAN), rtol=1e-9, atol=1e-11)
 
 
-def test_the_precise_engine_serves_the_information_route_too(monkeypatch, matrix_of):
+def test_the_precise_engine_serves_the_information_route_too(matrix_of):
     times, values, _ = oracle.example("own", count=8)
     way = InformationRoute.of(GP.se(0.4, SIGNAL, NOISE, MEAN).at(TimeCourses.from_arrays(times, values)).information)
     fast = matrix_of(way)
-    monkeypatch.setattr(pairs, "PRECISE_ABOVE", 0.0)
-    monkeypatch.setattr(pairs, "engine", lambda _: pytest.fail("the precise engine was asked for"))
-    assert_allclose(matrix_of(way), fast, rtol=1e-9, atol=1e-11)
+    precise = replace(way, precise_above=0.0, engine=lambda *_: pytest.fail("the precise engine was asked for"))
+    assert_allclose(matrix_of(precise), fast, rtol=1e-9, atol=1e-11)
 
 
 def test_the_engine_that_runs_has_a_name():
@@ -265,12 +266,11 @@ def test_rank_above_eight(name, matrix_of):
     assert_allclose(matrix_of(ROUTES[name](courses, gp)), expected, rtol=1e-9)
 
 
-def test_squares_from_differences_and_from_products_agree(monkeypatch, matrix_of):
+def test_squares_from_differences_and_from_products_agree(matrix_of):
     courses, gp = on_grid(8), GP.se(0.2, 1, 0.05)
     way = ROUTES["grids"](courses, gp)
     products = matrix_of(way)
-    monkeypatch.setattr(pairs, "PRECISE_ABOVE", 0.0)
-    assert_allclose(matrix_of(way), products, rtol=1e-10)
+    assert_allclose(matrix_of(replace(way, precise_above=0.0)), products, rtol=1e-10)
 
 
 def test_the_pair_form_is_the_same_seen_from_either_side():

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -5,9 +7,11 @@ from sklearn.gaussian_process.kernels import RBF, Matern
 
 import oracle
 import timelike as tl
+from small_jobs import GIVEN, ROUGH, Case
 from timelike import GP, TimeCourses
-from timelike.pairs import routes as pairs
-from timelike.pairs.routes import DenseRoute, GridRoute, InformationRoute, OneGridRoute
+from timelike.pairs.job import CUT, Job
+from timelike.pairs.routes import FEW, InformationRoute, OneGridRoute, route
+from timelike.pairs.similarity import in_memory
 
 PAPER = GP.se(1.0, signal_sd=3.17884, noise_sd=0.358086, mean=9.491161)
 """Where the authors' optimiser stopped on the gene data (method note); the paper's figures come from here."""
@@ -68,9 +72,6 @@ def mixed():
     )
 
 
-GIVEN = GP.se(0.4, signal_sd=1.3, noise_sd=0.3, mean=0.2)
-
-
 @pytest.mark.parametrize("rows", [slice(0, 4), slice(3, 9), slice(11, 12)])
 def test_a_rectangle_is_a_block_of_the_square(mixed, rows):
     square = tl.similarity(mixed, GIVEN)
@@ -80,12 +81,11 @@ def test_a_rectangle_is_a_block_of_the_square(mixed, rows):
     assert block.others == mixed.names
 
 
-def test_a_rectangle_of_courses_on_two_grids(monkeypatch):
-    monkeypatch.setattr(pairs, "FEW", 5)
-    one = TimeCourses.from_arrays([0, 1, 2], np.random.default_rng(0).standard_normal((40, 3)))
-    two = TimeCourses.from_arrays([0, 1.5], np.random.default_rng(1).standard_normal((50, 2)))
+def test_a_rectangle_of_courses_on_two_grids():
+    one = TimeCourses.from_arrays([0, 1, 2], np.random.default_rng(0).standard_normal((FEW - 10, 3)))
+    two = TimeCourses.from_arrays([0, 1.5], np.random.default_rng(1).standard_normal((FEW + 10, 2)))
     block = tl.similarity(one, GIVEN, two)
-    assert block.values.shape == (40, 50)
+    assert block.values.shape == (FEW - 10, FEW + 10)
     assert block.route == "grids"
     expected = oracle.similarity(
         one.grid, one[3].values, two.grid, two[4].values, oracle.given(oracle.se, 0.4, 1.3), 0.09, 0.2
@@ -132,38 +132,29 @@ CASES = {
     "grid": ("grid", GIVEN),
     "grids": ("grid", GP.se(0.4, signal_sd=1.3, noise_sd=1e-4, mean=0.2)),
     "information": ("gaps", GIVEN),
-    "dense": ("own", GP(Matern(0.1, nu=0.5), signal_sd=1.3, noise_sd=0.3, mean=0.2)),
+    "dense": ("own", ROUGH),
 }
 
 
-@pytest.fixture
-def small_tiles(monkeypatch):
-    """Seven courses along each side, so that a few dozen make many tiles."""
-    monkeypatch.setattr(pairs, "MAX_RANK", 40)  # small enough for the rough kernel below to count as rough
-    return lambda: [
-        monkeypatch.setattr(way, "side", 7) for way in (OneGridRoute, GridRoute, InformationRoute, DenseRoute)
-    ]
+@pytest.fixture(params=CASES)
+def case(request):
+    """Courses for each route, and their model; the job has parts of seven courses."""
+    kind, gp = CASES[request.param]
+    courses = TimeCourses.from_arrays(*oracle.example(kind, count=20 if request.param == "dense" else 40)[:2])
+    return Case(courses, gp, request.param)
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_threads_do_not_change_a_bit(name, small_tiles):
-    kind, gp = CASES[name]
-    courses = TimeCourses.from_arrays(*oracle.example(kind, count=20 if name == "dense" else 40)[:2])
-    small_tiles()
-    one, two = (tl.similarity(courses, gp, threads=n) for n in (1, 2))
-    assert one.route == name
-    assert_array_equal(one.values, two.values)
-    assert_array_equal(one.values, one.values.T)
+def test_threads_do_not_change_a_bit(case):
+    one, two = (in_memory(case.job(), threads=n) for n in (1, 2))
+    assert_array_equal(one, two)
+    assert_array_equal(one, one.T)
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_tiles_do_not_change_the_answer(name, small_tiles):
-    kind, gp = CASES[name]
-    courses = TimeCourses.from_arrays(*oracle.example(kind, count=20 if name == "dense" else 40)[:2])
-    whole, rectangle = tl.similarity(courses, gp).values, tl.similarity(courses[5:], gp, courses).values
-    small_tiles()
-    assert_allclose(tl.similarity(courses, gp).values, whole, rtol=1e-11, atol=1e-12)
-    assert_allclose(tl.similarity(courses[5:], gp, courses).values, rectangle, rtol=1e-11, atol=1e-12)
+def test_tiles_do_not_change_the_answer(case):
+    few = replace(case, courses=case.courses[5:])
+    whole, rectangle = replace(case, cut=CUT).values(), replace(few, cut=CUT).values(case.courses)
+    assert_allclose(case.values(), whole, rtol=1e-11, atol=1e-12)
+    assert_allclose(few.values(case.courses), rectangle, rtol=1e-11, atol=1e-12)
     assert_allclose(rectangle, whole[5:], rtol=1e-10, atol=1e-12)
 
 
@@ -183,17 +174,15 @@ def test_more_courses_than_one_tile(way):
     assert_allclose(S.values[np.ix_(some, some)], few, rtol=1e-9, atol=1e-10)
 
 
-def test_a_library_that_sums_in_another_order_at_the_rim_is_corrected(monkeypatch):
+def test_a_library_that_sums_in_another_order_at_the_rim_is_corrected():
+    class Uneven(OneGridRoute):
+        def tile(self, rows, cols, out):
+            super().tile(rows, cols, out)
+            out[-1] = np.nextafter(out[-1], np.inf)
+
     courses = TimeCourses.from_arrays(np.linspace(0, 1, 8), np.random.default_rng(0).standard_normal((150, 8)))
-    plain = OneGridRoute.tile
-
-    def uneven(self, rows, cols, out):
-        plain(self, rows, cols, out)
-        out[-1] = np.nextafter(out[-1], np.inf)
-
-    expected = tl.similarity(courses, GIVEN).values
-    monkeypatch.setattr(OneGridRoute, "tile", uneven)
-    S = tl.similarity(courses, GIVEN).values
+    expected, way = tl.similarity(courses, GIVEN).values, route(GIVEN.at(courses))
+    S = in_memory(Job.of(Uneven(way.left, way.right)))
     assert_array_equal(S, S.T)
     assert_allclose(S, expected, rtol=1e-14)
 

@@ -9,6 +9,7 @@ import numpy as np
 from timelike.base import checks
 from timelike.base.arrays import Floats, Ints
 from timelike.exceptions import InputError
+from timelike.pairs.nearest.graph import nearest_graph
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -48,21 +49,7 @@ def neighbor_graph(dissimilarity: Floats, neighbors: int = 7) -> csr_array:
     checks.whole(neighbors, "neighbors")
     if neighbors >= count:
         raise InputError(f"neighbors is {neighbors}: expected 1 to {count - 1}, with {count} courses.")
-    return _undirected(np.concatenate([_edges(nearest(dissimilarity, neighbors)), tree(dissimilarity)], axis=1), count)
-
-
-def nearest_graph(indices: Ints) -> csr_array:
-    """The graph that joins each course to its nearest, given as their positions (N, k), and its nearest to it.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> nearest_graph(np.array([[1], [0], [1]])).toarray().astype(int)
-    array([[0, 1, 0],
-           [1, 0, 1],
-           [0, 1, 0]])
-    """
-    return _undirected(_edges(indices), len(indices))
+    return nearest_graph(np.column_stack([nearest(dissimilarity, neighbors), tree(dissimilarity)]))
 
 
 def nearest_of(found: Neighbors, neighbors: int) -> Ints:
@@ -79,22 +66,6 @@ def nearest_of(found: Neighbors, neighbors: int) -> Ints:
     return found.indices[:, :neighbors]
 
 
-def _edges(indices: Ints) -> Ints:
-    """From each course to its nearest, (2, N k)."""
-    return np.stack([np.repeat(np.arange(len(indices)), indices.shape[1]), indices.ravel()])
-
-
-def _undirected(edges: Ints, count: int) -> csr_array:
-    """The symmetric graph of ones with these edges; an edge that stands twice counts once."""
-    from scipy.sparse import csr_array
-
-    both = np.concatenate([edges, edges[::-1]], axis=1).astype(np.int32)  # what scikit-learn's graphs have
-    graph = csr_array((np.ones(both.shape[1]), both), shape=(count, count))
-    graph.sum_duplicates()
-    graph.data[:] = 1
-    return graph
-
-
 def nearest(dissimilarity: Floats, neighbors: int, rows_at_once: int = 1024) -> Ints:
     """The `neighbors` nearest others of each course, in no order, (N, neighbors)."""
     parts = []
@@ -106,26 +77,23 @@ def nearest(dissimilarity: Floats, neighbors: int, rows_at_once: int = 1024) -> 
 
 
 def tree(dissimilarity: Floats) -> Ints:
-    """Edges of a minimum spanning tree, (2, N - 1), by Prim's algorithm on the dense matrix.
+    """A minimum spanning tree, as the course that each is joined to, (N,), by Prim's algorithm on the dense matrix.
 
     Examples
     --------
     >>> import numpy as np
     >>> tree(np.array([[0, 1, 5], [1, 0, 2], [5, 2, 0.0]]))
-    array([[0, 1],
-           [1, 2]])
+    array([1, 0, 1])
     """
     outside = np.array(dissimilarity[0], dtype=float)  # distance to the tree; inf for courses inside
-    parent = np.zeros(len(outside), dtype=np.intp)
     outside[0] = np.inf
-    inside = np.zeros(len(outside), dtype=bool)
-    inside[0] = True
-    edges = np.empty((2, len(outside) - 1), dtype=np.intp)
-    for step in range(len(outside) - 1):
+    inside = np.arange(len(outside)) == 0
+    parent = np.zeros(len(outside), dtype=np.intp)
+    parent[0] = np.argmin(outside)  # the first one has no parent: it is joined to its first child
+    for _ in range(len(outside) - 1):
         new = int(np.argmin(outside))
-        edges[:, step] = parent[new], new
         inside[new], outside[new] = True, np.inf
         closer = (dissimilarity[new] < outside) & ~inside
         outside[closer] = dissimilarity[new][closer]
         parent[closer] = new
-    return edges
+    return parent

@@ -10,8 +10,9 @@ import numpy as np
 from timelike.base import checks
 from timelike.base.arrays import Ints
 from timelike.clusters.clustering import Clustering, numbered
-from timelike.clusters.graph import nearest_graph, nearest_of
+from timelike.clusters.graph import nearest_of
 from timelike.exceptions import InputError
+from timelike.pairs.nearest.graph import nearest_graph
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

@@ -8,10 +8,11 @@ import numpy as np
 
 from timelike.base import checks
 from timelike.clusters.clustering import Clustering, numbered
-from timelike.clusters.graph import nearest_graph, nearest_of, neighbor_graph
+from timelike.clusters.graph import nearest_of, neighbor_graph
 from timelike.clusters.hierarchical import dissimilarities
 from timelike.clusters.normalised_cut import cut
 from timelike.exceptions import DataWarning, warn
+from timelike.pairs.nearest.graph import nearest_graph
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

@@ -16,9 +16,9 @@ from timelike.base.arrays import Floats, Ints
 from timelike.estimators.base import CourseEstimator
 from timelike.estimators.equal_courses import equal_courses
 from timelike.exceptions import InputError
+from timelike.pairs.nearest.graph import directed_graph
 from timelike.pairs.nearest.neighbors import neighbors
-from timelike.pairs.scales import as_distance, as_probability
-from timelike.pairs.similarity import similarity
+from timelike.pairs.similarity import as_distance, as_probability, similarity
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -84,9 +84,9 @@ class GPSimilarity(CourseTransformer):
     gp : GP or None
         A model to use as it is, in which case `kernel` and `mean` are not looked at. None: fitted to X.
     output : {"similarity", "distance", "probability"}
-        ``"distance"``: see :func:`timelike.pairs.scales.as_distance`; a course that equals a training course in every
-        value has distance 0 from it. ``"probability"``: that one curve explains both, see
-        :func:`timelike.pairs.scales.as_probability`.
+        ``"distance"``: see :func:`timelike.pairs.similarity.as_distance`; a course that equals a training course in
+        every value has distance 0 from it. ``"probability"``: that one curve explains both, see
+        :func:`timelike.pairs.similarity.as_probability`.
 
     Attributes
     ----------
@@ -169,8 +169,9 @@ class GPNeighbors(CourseTransformer):
         A model to use as it is, in which case `kernel` and `mean` are not looked at. None: fitted to X.
     mode : {"distance", "connectivity"}
         ``"distance"``: edges have the distance ``1 / (1 + s)`` where the similarity s is above zero and ``1 - s``
-        below (:func:`timelike.pairs.scales.as_distance`): 1 is where one curve and two curves explain a pair equally
-        well. A course that equals a training course in every value has distance 0 from it. ``"connectivity"``: ones.
+        below (:func:`timelike.pairs.similarity.as_distance`): 1 is where one curve and two curves explain a pair
+        equally well. A course that equals a training course in every value has distance 0 from it.
+        ``"connectivity"``: ones.
 
     Attributes
     ----------
@@ -215,14 +216,11 @@ class GPNeighbors(CourseTransformer):
 
     def transform(self, X: ArrayLike) -> csr_matrix:
         """The graph, (N, N_training), in CSR format; the edges of a row are sorted by distance."""
-        from scipy.sparse import csr_matrix
-
         courses = self._new_courses(X)
         edges, distances = self._edges(courses)
         if self.mode == "connectivity":
             distances = np.ones_like(distances)
-        starts = np.arange(0, edges.size + 1, edges.shape[1])
-        return csr_matrix((distances.ravel(), edges.ravel(), starts), shape=(len(courses), len(self.courses_)))
+        return directed_graph(edges, distances, len(self.courses_))
 
     def _check(self) -> None:
         if self.mode not in MODES:

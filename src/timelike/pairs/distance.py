@@ -89,11 +89,7 @@ def distance(courses: TimeCourses, measure: str, gp: GP | None = None) -> Distan
     return Distance(MEASURES[measure](courses, gp), courses.names, measure)
 
 
-def _euclidean(courses: TimeCourses, gp: GP | None) -> Floats:  # noqa: ARG001 - one signature in the table
-    return _between_rows(_on_shared_grid(courses, "euclidean"), "euclidean")
-
-
-def _correlation(courses: TimeCourses, gp: GP | None) -> Floats:  # noqa: ARG001
+def _correlation(courses: TimeCourses) -> Floats:
     rows = _on_shared_grid(courses, "correlation")
     flat = np.flatnonzero(np.ptp(rows, axis=1) <= 1e-12 * np.abs(rows).max(axis=1))
     if len(flat):
@@ -104,15 +100,7 @@ def _correlation(courses: TimeCourses, gp: GP | None) -> Floats:  # noqa: ARG001
     return np.clip(_between_rows(rows, "correlation"), 0, 2)
 
 
-def _dtw(courses: TimeCourses, gp: GP | None) -> Floats:  # noqa: ARG001
-    return _warped(courses, "squared euclidean")
-
-
-def _dtw_absolute(courses: TimeCourses, gp: GP | None) -> Floats:  # noqa: ARG001
-    return _warped(courses, "euclidean")  # of two numbers: the absolute difference, summed without a root
-
-
-def _edr(courses: TimeCourses, gp: GP | None) -> Floats:  # noqa: ARG001
+def _edr(courses: TimeCourses) -> Floats:
     series = _series(courses, "edr")
     lengths = courses.sizes
     padded = np.full((len(series), int(lengths.max())), np.nan)
@@ -141,11 +129,12 @@ def _bregman(courses: TimeCourses, gp: GP | None) -> Floats:
 
 
 MEASURES: dict[str, Callable[[TimeCourses, GP | None], Floats]] = {
-    "euclidean": _euclidean,
-    "correlation": _correlation,
-    "dtw": _dtw,
-    "dtw-absolute": _dtw_absolute,
-    "edr": _edr,
+    "euclidean": lambda courses, _: _between_rows(_on_shared_grid(courses, "euclidean"), "euclidean"),
+    "correlation": lambda courses, _: _correlation(courses),
+    "dtw": lambda courses, _: _warped(courses, "squared euclidean"),
+    # Of two numbers: the absolute difference, summed without a root.
+    "dtw-absolute": lambda courses, _: _warped(courses, "euclidean"),
+    "edr": lambda courses, _: _edr(courses),
     "bregman": _bregman,
 }
 """Every measure by its name."""

@@ -12,6 +12,7 @@ from timelike.base.arrays import Floats
 from timelike.courses import TimeCourses
 from timelike.exceptions import InputError
 from timelike.gp import GP
+from timelike.pairs.routes import measured
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -84,13 +85,9 @@ def _position(courses: TimeCourses, which: str | int) -> int:
 
 def gains(pair: TimeCourses, gp: GP, given: int) -> Floats:
     """Gain in predicting each next value of one of two courses from knowing the other, number `given`."""
-    known, asked = given, 1 - given
-    spans = [slice(pair.starts[i], pair.starts[i + 1]) for i in (known, asked)]
-    points = np.concatenate([pair.points[span] for span in spans])
-    residual = np.concatenate([pair.values[span] for span in spans]) - gp.mean
-    noise = np.concatenate([_noise(pair, gp, i) for i in (known, asked)])
-    C = gp.covariance(points) + np.diag(noise)
-    n = len(pair.values[spans[0]])
+    known, asked = (measured(gp.at(pair), i) for i in (given, 1 - given))
+    points, residual, noise = (np.concatenate(parts) for parts in zip(known, asked, strict=True))
+    C, n = gp.covariance(points) + np.diag(noise), len(known.residual)
     return next_value_densities(C, residual)[n:] - next_value_densities(C[n:, n:], residual[n:])
 
 
@@ -99,8 +96,3 @@ def next_value_densities(C: Floats, residual: Floats) -> Floats:
     lower = np.linalg.cholesky(C)
     solved = np.linalg.solve(lower, residual)
     return -(solved**2) / 2 - np.log(np.diag(lower))
-
-
-def _noise(pair: TimeCourses, gp: GP, i: int) -> Floats:
-    g = pair.design_of[i]
-    return gp.at(pair).noise_variances[pair.designs.starts[g] : pair.designs.starts[g + 1]]

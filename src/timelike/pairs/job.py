@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -17,14 +18,22 @@ from timelike.pairs.routes import Route, route
 if TYPE_CHECKING:
     from timelike.base.tiles import Tile
 
-BLOCK = 1024
-"""Courses along each side of a tile that travels: 8 MB, written and recorded as one."""
-PART = 512
-"""Courses along each side of what a route computes at once, at most: it stays in the cache while it is mirrored."""
 EVEN = 64
 """Sizes of which linear algebra libraries have nothing left over."""
 MOST_PARTS = 16
-"""Parts along each side of such a tile: where pairs are dear, tiles are smaller."""
+"""Parts along each side of a tile: where pairs are dear, tiles are smaller."""
+
+
+class Cut(NamedTuple):
+    """How many courses are along each side of what is done as one."""
+
+    part: int = 512
+    """What a route computes at once, at most: it stays in the cache while it is mirrored."""
+    block: int = 1024
+    """A tile that travels: 8 MB, written and recorded as one."""
+
+
+CUT = Cut()
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,32 +45,44 @@ class Job:
     way : Route
     left, right
         Courses of the rows and of the columns, as the route numbers them, in the route's order.
-    offset : int
-        Number of the first course that stands for a column.
-    square : bool
-        Whether the rows and columns are the same courses: then the tiles on and above the diagonal are enough.
-    part : (int, int)
-        Rows and columns that the route computes at once. No part is much smaller than the others, except the last
-        ones of a symmetric route.
-    size : (int, int)
-        Rows and columns of a tile: several parts, of which it has the bits.
+    offset : int or None
+        Number of the first course that stands for a column; None when rows and columns are the same courses.
+    cut : Cut
     """
 
     way: Route
     left: Ints
     right: Ints
-    offset: int
-    square: bool
-    part: tuple[int, int]
-    size: tuple[int, int]
+    offset: int | None = None
+    cut: Cut = CUT
 
     @classmethod
-    def of(cls, way: Route, left: Ints, right: Ints, offset: int | None = None) -> Job:
-        """The job for these courses, cut as suits the route; without `offset`, among themselves."""
-        side = min(way.side, PART)
-        part = (side, side) if way.symmetric else (_even(len(left), side), _even(len(right), side))
-        parts = min(max(1, BLOCK // side), MOST_PARTS)
-        return cls(way, left, right, offset or 0, offset is None, part, (parts * part[0], parts * part[1]))
+    def of(cls, way: Route, asked: int | None = None, cut: Cut = CUT) -> Job:
+        """The job to compare all courses of a route, or the first `asked` of them with the others."""
+        order = way.order
+        if asked is None:
+            return cls(way, order, order, None, cut)
+        return cls(way, order[order < asked], order[order >= asked], asked, cut)
+
+    @property
+    def square(self) -> bool:
+        """Whether the rows and columns are the same courses: then the tiles on and above the diagonal are enough."""
+        return self.offset is None
+
+    @cached_property
+    def part(self) -> tuple[int, int]:
+        """Rows and columns that the route computes at once.
+
+        No part is much smaller than the others, except the last ones of a symmetric route.
+        """
+        side = min(self.way.side, self.cut.part)
+        return (side, side) if self.way.symmetric else (_even(len(self.left), side), _even(len(self.right), side))
+
+    @cached_property
+    def size(self) -> tuple[int, int]:
+        """Rows and columns of a tile: several parts, of which it has the bits."""
+        parts = min(max(1, self.cut.block // min(self.way.side, self.cut.part)), MOST_PARTS)
+        return parts * self.part[0], parts * self.part[1]
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -75,15 +96,14 @@ class Job:
 
     def tiles(self) -> list[Tile]:
         """All tiles that have to be computed."""
-        if self.square:
-            return upper_tiles(self.shape[0], self.size[0])
-        return all_tiles(*self.shape, self.size[0], self.size[1])
+        return self._cut(self.size)
 
     def parts(self) -> list[Tile]:
         """The same pairs, cut into what the route computes at once."""
-        if self.square:
-            return upper_tiles(self.shape[0], self.part[0])
-        return all_tiles(*self.shape, self.part[0], self.part[1])
+        return self._cut(self.part)
+
+    def _cut(self, size: tuple[int, int]) -> list[Tile]:
+        return upper_tiles(self.shape[0], size[0]) if self.square else all_tiles(*self.shape, *size)
 
     def tile(self, tile: Tile) -> Floats:
         """The similarities of a tile, (rows, cols)."""
@@ -111,9 +131,9 @@ class Job:
 
     def places(self, rows: slice, cols: slice) -> tuple[Ints, Ints]:
         """Rows and columns of the result where a tile belongs."""
-        return self.left[rows], self.right[cols] - self.offset
+        return self.left[rows], self.right[cols] - (self.offset or 0)
 
-    def put(self, tile: Tile, block: Floats, values: Floats) -> None:
+    def put(self, values: Floats, tile: Tile, block: Floats) -> None:
         """Copy a tile, and its mirror image where there is one, to its place among all values."""
         rows, cols = self.places(*tile)
         values[np.ix_(rows, cols)] = block
@@ -126,12 +146,9 @@ def job_of(courses: TimeCourses, gp: GP, others: TimeCourses | None = None) -> J
     checks.instance(courses, TimeCourses, "courses")
     checks.instance(gp, GP, "gp")
     if others is None:
-        way = gp.at(courses).once(route)
-        return Job.of(way, way.order, way.order)
+        return Job.of(gp.at(courses).once(route))
     checks.instance(others, TimeCourses, "others")
-    way, count = gp.at(courses.joined(others)).once(route), len(courses)
-    order = way.order
-    return Job.of(way, order[order < count], order[order >= count], count)
+    return Job.of(gp.at(courses.joined(others)).once(route), len(courses))
 
 
 def mirror(block: Floats) -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -19,12 +19,7 @@ from timelike.base.arrays import Floats, Ints
 from timelike.gp.information import Information, log_det_plus_identity
 from timelike.gp.modelled import MAX_RANK, Modelled
 from timelike.pairs import elimination
-from timelike.pairs.elimination import eliminate, engine, precise_engine
-
-if TYPE_CHECKING:
-    from timelike.courses import TimeCourses
-    from timelike.gp import GP
-
+from timelike.pairs.elimination import Engine, eliminate, engine, precise_engine
 
 FEW = 80
 """Designs are few when a design has, on average, at least so many courses."""
@@ -70,7 +65,7 @@ def route(here: Modelled) -> Route:
         return _grid_route(here.information)
     if here.basis(MAX_RANK if elimination.name() == "numba" else MAX_RANK // 2).reached:
         return InformationRoute.of(here.information)
-    return DenseRoute.of(courses, here.gp)
+    return DenseRoute.of(here)
 
 
 # -- one design --------------------------------------------------------------------------------------------------
@@ -114,7 +109,7 @@ def _grid_route(found: Information) -> Route:
     if len(found.A) > 1:
         return way
     form = way.form(0, 0)
-    if _half_squares(way.means @ form.root).max() > PRECISE_ABOVE:
+    if _half_squares(way.means @ form.root).max() > way.precise_above:
         return way
     return OneGridRoute.of(form, way.means)
 
@@ -136,13 +131,17 @@ class PairForm:
     bilinear: Floats
     """``root root^T + cross``: what is left of the form when the square is expanded."""
 
-    def __call__(self, m_i: Floats, m_j: Floats, out: Floats) -> None:
+    def __call__(self, m_i: Floats, m_j: Floats, out: Floats, precise_above: float = PRECISE_ABOVE) -> None:
         """Write the similarities of all rows of `m_i` to all rows of `m_j` into `out`."""
         x_i, x_j = m_i @ self.root, m_j @ self.root
         q_i, q_j = _half_squares(x_i), _half_squares(x_j)
         extra = np.einsum("ia,ab,ib->i", m_j, self.own, m_j, optimize=True) if self.own.any() else 0.0
-        if max(q_i.max(), q_j.max()) > PRECISE_ABOVE:
-            out[...] = self.constant - _squares(x_i, x_j) / 2 + (m_i @ self.cross) @ m_j.T + extra
+        if max(q_i.max(), q_j.max()) > precise_above:
+            from scipy.spatial.distance import cdist
+
+            # Squares of differences: nothing cancels for courses that are alike.
+            squares = cdist(x_i, x_j, "sqeuclidean")
+            out[...] = self.constant - squares / 2 + (m_i @ self.cross) @ m_j.T + extra
         else:
             left, right = np.ones((len(m_i), len(self.root) + 2)), np.ones((len(m_j), len(self.root) + 2))
             np.matmul(m_i, self.bilinear, out=left[:, 2:])
@@ -154,13 +153,6 @@ class PairForm:
 
 def _half_squares(x: Floats) -> Floats:
     return np.einsum("ia,ia->i", x, x) / 2
-
-
-def _squares(x_i: Floats, x_j: Floats) -> Floats:
-    """Squared distances formed from differences: nothing cancels for courses that are alike."""
-    from scipy.spatial.distance import cdist
-
-    return cdist(x_i, x_j, "sqeuclidean")
 
 
 def pair_form(A_g: Floats, A_h: Floats, log_dets: Floats) -> PairForm:
@@ -191,6 +183,7 @@ class GridRoute:
     means: Floats
     A: Floats
     log_dets: Floats
+    precise_above: float = PRECISE_ABOVE
     _forms: dict[tuple[int, int], PairForm] = field(default_factory=dict)
 
     @classmethod
@@ -208,7 +201,7 @@ class GridRoute:
         right = self._runs(cols)
         for g, i in self._runs(rows):
             for h, j in right:
-                self.form(g, h)(self.means[rows[i]], self.means[cols[j]], out[i, j])
+                self.form(g, h)(self.means[rows[i]], self.means[cols[j]], out[i, j], self.precise_above)
 
     def _runs(self, which: Ints) -> list[tuple[int, slice]]:
         """Stretches of courses with one design: the design, and where the stretch is."""
@@ -243,6 +236,8 @@ class InformationRoute:
     b : (r, N)
     squares, log_dets : (N,)
         ``b^T (I + A)^-1 b / 2`` and ``log det(I + A)``: the two parts of each course's own evidence.
+    engine : Engine
+        What eliminates, where the terms are not so large that they would cancel.
     """
 
     name = "information"
@@ -253,13 +248,16 @@ class InformationRoute:
     b: Floats
     squares: Floats
     log_dets: Floats
+    engine: Engine
+    precise_above: float = PRECISE_ABOVE
 
     @classmethod
     def of(cls, found: Information) -> InformationRoute:
         """The route for courses with this information."""
         packed = np.ascontiguousarray(found.A[:, *np.tril_indices(found.rank)].T[:, found.design_of])
         b = np.ascontiguousarray(found.b.T)
-        return cls(found, packed, b, *eliminate(packed.copy(), b.copy()))
+        work = len(found.b) ** 2 / 2 * found.rank**3  # multiplications of the whole job, roughly
+        return cls(found, packed, b, *eliminate(packed.copy(), b.copy()), engine(work))
 
     @property
     def order(self) -> Ints:
@@ -273,18 +271,13 @@ class InformationRoute:
 
     def tile(self, rows: Ints, cols: Ints, out: Floats) -> None:
         """Write the similarities of the courses `rows` to the courses `cols` into `out`."""
-        if self.squares.max() > PRECISE_ABOVE:
+        if self.squares.max() > self.precise_above:
             quadratic, log_det = precise_engine(*self._sides(self.means, rows, cols))
         else:
-            quadratic, log_det = engine(self._work)(*self._sides(self.b, rows, cols))
+            quadratic, log_det = self.engine(*self._sides(self.b, rows, cols))
             quadratic -= self.squares[rows][:, None] + self.squares[cols]
         log_det -= self.log_dets[rows][:, None] + self.log_dets[cols]
         np.subtract(quadratic, np.divide(log_det, 2, out=log_det), out=out)
-
-    @property
-    def _work(self) -> float:
-        """Multiplications of the whole job, roughly: pairs times the cube of the rank."""
-        return len(self.squares) ** 2 / 2 * len(self.b) ** 3
 
     def _sides(self, vectors: Floats, rows: Ints, cols: Ints) -> list[Floats]:
         sides = self.A[:, rows], vectors[:, rows], self.A[:, cols], vectors[:, cols]
@@ -298,23 +291,19 @@ class DenseRoute:
     name = "dense"
     side = 16
     symmetric = False
-    courses: TimeCourses
-    gp: GP
+    here: Modelled
     scores: Floats
 
     @classmethod
-    def of(cls, courses: TimeCourses, gp: GP) -> DenseRoute:
-        """The route for these courses."""
-        this = cls(courses, gp, np.empty(len(courses)))
-        for i in range(len(courses)):
-            points, residual, noise = this._course(i)
-            this.scores[i] = _log_density(gp.covariance(points) + np.diag(noise), residual)
-        return this
+    def of(cls, here: Modelled) -> DenseRoute:
+        """The route for courses under a model."""
+        found = (measured(here, i) for i in range(len(here.courses)))
+        return cls(here, np.array([_log_density(_covariance(here, one), one.residual) for one in found]))
 
     @property
     def order(self) -> Ints:
         """Any order is as good as another."""
-        return np.arange(len(self.courses))
+        return np.arange(len(self.scores))
 
     def tile(self, rows: Ints, cols: Ints, out: Floats) -> None:
         """Write the similarities of the courses `rows` to the courses `cols` into `out`."""
@@ -322,24 +311,36 @@ class DenseRoute:
             out[k] = self._row(i, cols)
 
     def _row(self, i: int, others: Ints) -> Floats:
-        points, residual, noise = self._course(i)
-        lower = np.linalg.cholesky(self.gp.covariance(points) + np.diag(noise))
-        solved = np.linalg.solve(lower, residual)
-        return np.array([self._given(j, points, lower, solved) - self.scores[j] for j in others])
+        one = measured(self.here, i)
+        lower = np.linalg.cholesky(_covariance(self.here, one))
+        solved = np.linalg.solve(lower, one.residual)
+        return np.array([self._given(j, one.points, lower, solved) - self.scores[j] for j in others])
 
     def _given(self, j: int, points: Floats, lower: Floats, solved: Floats) -> float:
         """Log density of course j when the values at `points` are known."""
-        own, residual, noise = self._course(j)
-        shared = np.linalg.solve(lower, self.gp.covariance(points, own))
-        C = self.gp.covariance(own) + np.diag(noise) - shared.T @ shared
-        return _log_density(C, residual - shared.T @ solved)
+        own = measured(self.here, j)
+        shared = np.linalg.solve(lower, self.here.gp.covariance(points, own.points))
+        return _log_density(_covariance(self.here, own) - shared.T @ shared, own.residual - shared.T @ solved)
 
-    def _course(self, i: int) -> tuple[Floats, Floats, Floats]:
-        courses, g = self.courses, self.courses.design_of[i]
-        span = slice(*courses.designs.starts[[g, g + 1]])
-        values = courses.values[courses.starts[i] : courses.starts[i + 1]]
-        noise = self.gp.noise_sd**2 + courses.designs.variances[span]
-        return courses.designs.points[span], values - self.gp.mean, noise
+
+class Measured(NamedTuple):
+    """A course: points (n, d), values without the mean of the model (n,), and their noise variances (n,)."""
+
+    points: Floats
+    residual: Floats
+    noise: Floats
+
+
+def measured(here: Modelled, i: int) -> Measured:
+    """Course i as a Gaussian vector has it."""
+    courses, g = here.courses, here.courses.design_of[i]
+    span = slice(*courses.designs.starts[[g, g + 1]])
+    residual = courses.values[courses.starts[i] : courses.starts[i + 1]] - here.gp.mean
+    return Measured(courses.designs.points[span], residual, here.noise_variances[span])
+
+
+def _covariance(here: Modelled, one: Measured) -> Floats:
+    return here.gp.covariance(one.points) + np.diag(one.noise)
 
 
 def _log_density(C: Floats, residual: Floats) -> float:

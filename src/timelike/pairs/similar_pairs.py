@@ -131,14 +131,12 @@ def similar_pairs(
     if client is not None:
         check_client(client)
     job = job_of(courses, gp, others)
-    rows, cols, scores = _collect(Above(job, float(above)), at_most, threads, client)
-    order = np.lexsort((cols, rows))
-    columns = None if others is None else others.names
-    return SimilarPairs(rows[order], cols[order], scores[order], courses.names, columns, float(above))
+    found = collected(PairsAbove(job, float(above)), at_most, threads, client)
+    return SimilarPairs(*found, courses.names, None if others is None else others.names, float(above))
 
 
 @dataclass(frozen=True, eq=False)
-class Above:
+class PairsAbove:
     """Computes a tile, and keeps the pairs above a bound."""
 
     job: Job
@@ -158,7 +156,8 @@ class Above:
         return rows, cols, block[row, col]
 
 
-def _collect(work: Above, at_most: int, threads: int | None, client: Any) -> Found:
+def collected(work: PairsAbove, at_most: int = AT_MOST, threads: int | None = None, client: Any = None) -> Found:
+    """Rows, columns and scores of all tiles, sorted by row, then column."""
     found: list[Found] = []
     pairs = count = 0
 
@@ -175,4 +174,6 @@ def _collect(work: Above, at_most: int, threads: int | None, client: Any) -> Fou
 
     run_tiles(work, work.job.tiles(), threads, "similar pairs", done=keep, client=client)
     rows, cols, scores = (np.concatenate(parts) for parts in zip(*found, strict=True))
-    return rows, cols, scores
+    found.clear()  # before the memory for the sorted ones is taken
+    order = np.lexsort((cols, rows))
+    return rows[order], cols[order], scores[order]

@@ -19,11 +19,9 @@ from timelike.courses import TimeCourses
 from timelike.exceptions import InputError
 from timelike.gp import GP
 from timelike.pairs.job import Job, job_of, mirror
-from timelike.pairs.on_disk import stores
-from timelike.pairs.on_disk import write as on_disk
 from timelike.pairs.on_disk.fingerprint import fingerprint
-from timelike.pairs.on_disk.stores import Labels
-from timelike.pairs.on_disk.write import Run
+from timelike.pairs.on_disk.stores import MatrixHeader, open_matrix
+from timelike.pairs.on_disk.write import Run, compute
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -66,12 +64,8 @@ class Similarity:
         ...     S, S.names[:2], float(S.values[0, 1].round(2))
         (Similarity: 150 x 150 log likelihood ratios, ('A01', 'A02'), 6.91)
         """
-        return cls._of(*stores.open_matrix(Path(path)))
-
-    @classmethod
-    def _of(cls, values: Any, labels: Labels) -> Similarity:
-        others = labels["others"]
-        return cls(values, tuple(labels["names"]), None if others is None else tuple(others), labels["route"])
+        values, header = open_matrix(Path(path))
+        return cls(values, header.names, header.others, header.route)
 
     def __repr__(self) -> str:
         return f"Similarity: {self.values.shape[0]:,} x {self.values.shape[1]:,} log likelihood ratios"
@@ -147,30 +141,29 @@ def similarity(
     """
     if resume and replace:
         raise InputError("resume goes on with what is there, replace throws it away: give one of them.")
+    if (resume or replace) and out is None:
+        raise InputError("resume continues the file of an earlier run, and replace replaces it: give its path as out.")
     job = job_of(courses, gp, others)
     if client is not None:
         check_client(client)
-    if out is not None:
-        run = Run(job, fingerprint(courses, gp, others, job), threads, client)
-        names = _labels(courses, others, job)
-        return Similarity._of(*on_disk.compute(run, Path(out), names, resume=resume, replace=replace))
-    if resume or replace:
-        raise InputError("resume continues the file of an earlier run, and replace replaces it: give its path as out.")
-    values = np.empty(job.shape)
-    if client is not None:
-        run_tiles(job.tile, job.tiles(), threads, "similarity", done=partial(_put, job, values), client=client)
+    columns = None if others is None else others.names
+    if out is None:
+        values = in_memory(job, threads, client)
     else:
+        header = MatrixHeader(courses.names, columns, job.way.name, fingerprint(courses, gp, others, job))
+        values = compute(Run(job, header, threads, client), Path(out), resume=resume, replace=replace)
+    return Similarity(values, courses.names, columns, job.way.name)
+
+
+def in_memory(job: Job, threads: int | None = None, client: Any = None) -> Floats:
+    """All similarities of a job, in the order of the courses."""
+    values = np.empty(job.shape)
+    if client is None:
         _fill_parts(values, job, threads)
-    return Similarity(values, courses.names, None if others is None else others.names, job.way.name)
-
-
-def _put(job: Job, values: Floats, tile: Tile, block: Floats) -> None:
-    job.put(tile, block, values)
-
-
-def _labels(courses: TimeCourses, others: TimeCourses | None, job: Job) -> Labels:
-    columns = None if others is None else list(others.names)
-    return {"names": list(courses.names), "others": columns, "route": job.way.name}
+    else:
+        put = partial(job.put, values)
+        run_tiles(job.tile, job.tiles(), threads, "similarity", done=put, client=client)
+    return values
 
 
 def _fill_parts(values: Floats, job: Job, threads: int | None) -> None:
@@ -187,7 +180,7 @@ def _fill_parts(values: Floats, job: Job, threads: int | None) -> None:
         if not in_order:
             if job.square and rows == cols:
                 mirror(block)
-            job.put(part, block, values)
+            job.put(values, part, block)
         elif job.square:
             _reflect(values, job, part)
 
@@ -204,3 +197,34 @@ def _reflect(values: Floats, job: Job, part: Tile) -> None:
         mirror(values[part])
     else:
         values[cols, rows] = values[part].T
+
+
+# -- for programs that cannot take a number below zero -----------------------------------------------------------
+
+
+def as_distance(scores: Floats) -> Floats:
+    """Distances above zero: ``1 / (1 + s)`` where s is above zero, ``1 - s`` below.
+
+    It falls as s rises, smoothly and without end, so no two courses change places. At 1, one curve and two curves
+    explain a pair equally well. Unlike the paper's ``1 + max - S`` it does not depend on the most similar pair, so
+    distances of different sets of courses, training and new ones for instance, can be compared.
+
+    Examples
+    --------
+    >>> as_distance(np.array([9.0, 1.0, 0.0, -1.0, -9.0]))
+    array([ 0.1,  0.5,  1. ,  2. , 10. ])
+    """
+    return np.where(scores > 0, 1 / (1 + np.maximum(scores, 0)), 1 - scores)
+
+
+def as_probability(scores: Floats) -> Floats:
+    """Probabilities that one curve explains a pair, if before looking it was as likely as not: ``1 / (1 + exp(-s))``.
+
+    Examples
+    --------
+    >>> as_probability(np.array([5.0, 0.0, -800.0])).round(3)
+    array([0.993, 0.5  , 0.   ])
+    """
+    from scipy.special import expit
+
+    return np.asarray(expit(scores))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,8 +14,10 @@ from timelike.base.blas import one_thread_below
 from timelike.courses import TimeCourses
 from timelike.exceptions import InputError
 from timelike.gp import GP
-from timelike.pairs.nearest.candidates import by_candidates
-from timelike.pairs.nearest.exact import Best, Task, by_prediction, by_tiles
+from timelike.pairs.nearest.best import Best, Task, by_tiles
+from timelike.pairs.nearest.by_candidates import by_candidates
+from timelike.pairs.nearest.by_prediction import by_prediction
+from timelike.pairs.nearest.graph import directed_graph, nearest_graph
 from timelike.pairs.routes import route
 
 if TYPE_CHECKING:
@@ -75,12 +78,11 @@ class Neighbors:
         """
         from scipy.sparse import csr_array
 
-        count, k = self.indices.shape
-        width = count if self.others is None else len(self.others)
-        starts = np.arange(0, count * k + 1, k)
-        directed = csr_array((np.ones(count * k), self.indices.ravel(), starts), shape=(count, width))
+        if self.others is None:
+            return nearest_graph(self.indices)
+        directed = directed_graph(self.indices, np.ones(self.indices.shape), len(self.others))
         directed.sort_indices()
-        return directed if self.others is not None else directed.maximum(directed.T).tocsr()
+        return csr_array(directed)
 
     def to_frame(self) -> pd.DataFrame:
         """Tidy table with columns course, rank (from 1), neighbor, score."""
@@ -147,11 +149,12 @@ def neighbors(
     task = _task(courses, gp, k, others, threads)
     best = Best(task.asked, task.k)
     with one_thread_below():  # products of small matrices; the searches share out their work themselves
-        name = _search(task, best, approximate)
+        name = plan(task, approximate)
+        _search(task, best, name)
     recall = 1.0
     if name not in EXACT:
-        _complete(task, best)
-        recall = _recall(task, best)
+        complete(task, best)
+        recall = recall_of(task, best)
     items = None if others is None else others.names
     return Neighbors(best.indices - task.first, best.scores, courses.names, items, name, recall)
 
@@ -169,32 +172,34 @@ def _task(courses: TimeCourses, gp: GP, k: int, others: TimeCourses | None, thre
     return Task(gp.at(both), len(courses), 0 if others is None else len(courses), int(k), threads)
 
 
-def _search(task: Task, best: Best, approximate: bool | None) -> str:
-    """Fill `best`, and say how."""
-    if _few_designs(task):
-        by_prediction(task, best, approximate=bool(approximate))
-        return "approximate" if approximate else "grid" if len(task.courses.designs) == 1 else "grids"
-    way = task.here.once(route)
-    if approximate is False or (approximate is None and task.pairs <= AFFORDABLE[way.name]):
-        by_tiles(task, best, way)
-        return "tiles"
-    by_candidates(task, best, way)
-    return "candidates"
+def plan(task: Task, approximate: bool | None, affordable: Mapping[str, float] = AFFORDABLE) -> str:
+    """How to search, in the word that the result has for it."""
+    designs = len(task.courses.designs)
+    if designs == 1 or len(task.items) >= ITEMS_A_DESIGN * designs:
+        return "approximate" if approximate else "grid" if designs == 1 else "grids"
+    if approximate is None:
+        approximate = task.pairs > affordable[task.here.once(route).name]
+    return "candidates" if approximate else "tiles"
 
 
-def _complete(task: Task, best: Best) -> None:
+def _search(task: Task, best: Best, name: str) -> None:
+    """Fill `best` as planned."""
+    if name == "tiles":
+        by_tiles(task, best, task.here.once(route))
+    elif name == "candidates":
+        by_candidates(task, best, task.here.once(route))
+    else:
+        by_prediction(task, best, approximate=name == "approximate")
+
+
+def complete(task: Task, best: Best) -> None:
     """Compare courses for which a search found fewer than k items with all items."""
     incomplete = best.forget_incomplete()
     if len(incomplete):
         by_tiles(task, best, task.here.once(route), incomplete)
 
 
-def _few_designs(task: Task) -> bool:
-    designs = len(task.courses.designs)
-    return designs == 1 or len(task.courses) - task.first >= ITEMS_A_DESIGN * designs
-
-
-def _recall(task: Task, best: Best) -> float:
+def recall_of(task: Task, best: Best) -> float:
     """Fraction of the true neighbours in `best`, on a sample of courses; equal scores are equally good."""
     sample = np.random.default_rng(0).permutation(task.asked)[:SAMPLE]
     exact = Best(task.asked, task.k)

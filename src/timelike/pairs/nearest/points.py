@@ -26,7 +26,9 @@ Finder = Callable[[Floats, int], Ints]
 """Finds, for each of some queries, so many of the nearest items."""
 
 
-def nearest_points(items: Floats, queries: Floats, count: int, find: Finder) -> Iterator[tuple[Ints, Ints]]:
+def nearest_points(
+    items: Floats, queries: Floats, count: int, find: Finder, at_once: int = AT_ONCE
+) -> Iterator[tuple[Ints, Ints]]:
     """The `count` nearest of `items` to each of `queries`, in parts: rows of `queries`, and for each row its items.
 
     The items of a row are in no order: the caller ranks them by what they stand for. Queries near each other are
@@ -40,6 +42,8 @@ def nearest_points(items: Floats, queries: Floats, count: int, find: Finder) -> 
         At most M.
     find
         From :func:`finder`, for the same items.
+    at_once
+        Coordinates of the points that a part finds, but a part has at least 256 rows.
 
     Examples
     --------
@@ -49,7 +53,7 @@ def nearest_points(items: Floats, queries: Floats, count: int, find: Finder) -> 
     (array([0]), array([[1, 2]]))
     """
     order = along_tree(queries)
-    step = max(256, AT_ONCE // (count * max(1, items.shape[1])))
+    step = max(256, at_once // (count * max(1, items.shape[1])))
     with progress("neighbors", len(queries), "course") as advance:
         for start in range(0, len(queries), step):
             rows = order[start : start + step]
@@ -143,7 +147,8 @@ def brute_finder(items: Floats, workers: int) -> Finder:
         more = min(count + SPARE, len(here))
         with _library_threads(workers):
             squares, found = index.kneighbors(there, more)
-        exact = _squares(there, here[found])
+        difference = here[found] - there[:, None]
+        exact = np.einsum("ija,ija->ij", difference, difference)
         order = np.argsort(exact, axis=1)[:, :count]
         lost = ROUNDING * here.shape[1] * (np.einsum("ia,ia->i", there, there) + largest)
         doubtful = squares[:, -1] - lost <= np.take_along_axis(exact, order, axis=1)[:, -1]
@@ -164,12 +169,6 @@ def _again(result: Ints, rows: Ints, queries: Floats, items: Floats) -> Ints:
     return result
 
 
-def _squares(points: Floats, others: Floats) -> Floats:
-    """Squared distances of (n, d) points to each one's own (n, m, d) others, formed from differences."""
-    difference = others - points[:, None]
-    return np.einsum("ija,ija->ij", difference, difference)
-
-
 def _library_threads(workers: int) -> Any:
     from threadpoolctl import threadpool_limits
 
@@ -179,7 +178,7 @@ def _library_threads(workers: int) -> Any:
 # -- approximate ------------------------------------------------------------------------------------------------
 
 
-def cell_finder(items: Floats, workers: int) -> Finder:
+def cell_finder(items: Floats, workers: int, cells_asked: int = CELLS_ASKED) -> Finder:
     """Finds in the cells nearest to the query alone (FAISS, inverted lists and a graph of them); may miss some."""
     faiss = checks.optional(
         "faiss", "approximate", "the approximate search needs FAISS", ", or leave out approximate=True"
@@ -187,7 +186,7 @@ def cell_finder(items: Floats, workers: int) -> Finder:
     cells = int(max(1, min(4 * np.sqrt(len(items)), len(items) / 40)))
     index = faiss.index_factory(items.shape[1], f"IVF{cells}_HNSW16,Flat")
     index.cp.niter, index.cp.max_points_per_centroid, index.cp.min_points_per_centroid = 10, 64, 1
-    index.nprobe = min(CELLS_ASKED, cells)
+    index.nprobe = min(cells_asked, cells)
     with _library_threads(workers):
         index.train(_single(items[:: max(1, len(items) // (64 * cells))]))
         for start in range(0, len(items), 1_000_000):

@@ -89,7 +89,7 @@ def _parse(line: str) -> tuple[int, int, int] | None:
 
 
 @contextmanager
-def alone(folder: Path) -> Iterator[None]:
+def locked(folder: Path) -> Iterator[None]:
     """Keep other processes out of a folder. The system drops the lock with the process, however it ends."""
     path = folder / "lock"
     with path.open("a+", encoding="utf-8") as file:

@@ -14,7 +14,7 @@ from collections import Counter
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -23,52 +23,43 @@ from timelike.base.arrays import Floats
 from timelike.base.checks import counted
 from timelike.base.tiles import Tile
 from timelike.exceptions import InputError
+from timelike.pairs.on_disk.fingerprint import Fingerprint
 
 FORMAT = "timelike similarity 1"
 ENDINGS = (".npy", ".zarr")
-Labels = dict[str, Any]
-"""What is stored with the values: names, others, route, and the fingerprint of the input."""
 
 
-class Store(Protocol):
-    """A matrix under construction."""
+@dataclass(frozen=True)
+class MatrixHeader:
+    """What is stored with the values: whose they are, how they were computed, and what they depend on."""
 
-    @property
-    def path(self) -> Path:
-        """Where it is."""
+    names: tuple[str, ...]
+    others: tuple[str, ...] | None
+    route: str
+    fingerprint: Fingerprint
 
-    def prepare(self) -> None:
-        """Make the matrix, unless it is there; tiles that it has are kept."""
-
-    def write(self, tile: Tile, block: Floats) -> None:
-        """Put a tile to its place."""
-
-    def sync(self, tile: Tile) -> None:
-        """Wait until a tile is on the disk."""
-
-    def read(self, tile: Tile) -> Floats | None:
-        """A tile, or None where it is damaged."""
-
-    def finish(self, target: Path, labels: Labels) -> None:
-        """Give the whole matrix its labels and its final name."""
+    def to_json(self) -> dict[str, Any]:
+        """As it is stored, with the name of the format first."""
+        return {"format": FORMAT} | vars(self)
 
 
 def store_for(path: Path, shape: tuple[int, int], size: tuple[int, int]) -> Store:
     """The store for a matrix of this shape, written in tiles of `size`; the ending of its name says which kind."""
     if path.suffix == ".npy":
         return NumpyStore(path, shape)
-    require_zarr()
     return ZarrStore(path, shape, (min(size[0], shape[0]), min(size[1], shape[1])))
 
 
 def check_ending(target: Path) -> None:
-    """Raise unless the name says which kind of file is meant."""
+    """Raise unless the name says which kind of file is meant, and we can write it."""
     if target.suffix not in ENDINGS:
         raise InputError(f"{target}: expected a name that ends in {' or '.join(ENDINGS)}.")
+    if target.suffix == ".zarr":
+        checks.optional("zarr", "disk", "a .zarr file needs Zarr")
 
 
-def open_matrix(path: Path) -> tuple[Any, Labels]:
-    """The values of a finished matrix, read from the disk when they are looked at, and its labels."""
+def open_matrix(path: Path) -> tuple[Any, MatrixHeader]:
+    """The values of a finished matrix, read from the disk when they are looked at, and its header."""
     check_ending(path)
     if not path.exists():
         partial = path.with_name(path.name + ".partial")
@@ -84,27 +75,29 @@ _FOREIGN = (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowEr
 """What NumPy, Zarr and json say of bytes that are not theirs."""
 
 
-def _checked(values: Any, labels: Labels) -> tuple[Any, Labels]:
-    """Values and labels, or an error where they are not those of one similarity."""
+def _checked(values: Any, found: dict[str, Any]) -> tuple[Any, MatrixHeader]:
+    """Values and header, or an error where they are not those of one similarity."""
     if values.ndim != 2 or values.dtype != np.dtype(float):
         raise ValueError(f"the values are {values.dtype} of shape {values.shape}: expected float64, rows and columns.")
-    _check_names("names", labels.get("names"), values.shape[0], "row")
-    others = labels.get("others")
-    _check_names("others", labels.get("names") if others is None else others, values.shape[1], "column")
-    if not isinstance(labels.get("route"), str):
-        raise ValueError(f"the route is {repr(labels.get('route'))[:40]}: expected a text.")
-    if not isinstance(labels.get("fingerprint"), dict):
-        raise ValueError(f"the fingerprint is {repr(labels.get('fingerprint'))[:40]}: expected texts with names.")
-    return values, labels
+    names, others, route, fingerprint = map(found.get, ("names", "others", "route", "fingerprint"))
+    rows = _names("names", names, values.shape[0], "row")
+    columns = _names("others", names if others is None else others, values.shape[1], "column")
+    if not isinstance(route, str):
+        raise ValueError(f"the route is {repr(route)[:40]}: expected a text.")
+    if not isinstance(fingerprint, dict):
+        raise ValueError(f"the fingerprint is {repr(fingerprint)[:40]}: expected texts with names.")
+    return values, MatrixHeader(rows, None if others is None else columns, route, fingerprint)
 
 
-def _check_names(what: str, names: Any, count: int, side: str) -> None:
+def _names(what: str, names: Any, count: int, side: str) -> tuple[str, ...]:
+    """The names of all rows or columns, or an error where they cannot be."""
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise ValueError(f"the {what} are {repr(names)[:40]}: expected a list of texts.")
     if len(names) != count:
         raise ValueError(f"there are {len(names):,} {what} for {counted(count, side)}.")
     if len(set(names)) != count:
         raise ValueError(f"the name {Counter(names).most_common(1)[0][0]!r} stands twice.")
+    return tuple(names)
 
 
 # -- NumPy -------------------------------------------------------------------------------------------------------
@@ -147,12 +140,12 @@ class NumpyStore:
                     return None
         return block
 
-    def finish(self, target: Path, labels: Labels) -> None:
-        """Rename: first the labels, then the values, so that values never stand without labels."""
+    def finish(self, target: Path, header: MatrixHeader) -> None:
+        """Rename: first the header, then the values, so that values never stand without header."""
         temporary = self.path.with_suffix(".json")
-        temporary.write_text(json.dumps({"format": FORMAT} | labels), encoding="utf-8")
+        temporary.write_text(json.dumps(header.to_json()), encoding="utf-8")
         sync_file(temporary)
-        temporary.replace(labels_path(target))
+        temporary.replace(header_path(target))
         self.path.replace(target)
         sync_folder(target.parent)
 
@@ -166,17 +159,17 @@ class NumpyStore:
         return range(first, first + 8 * width * (rows.stop - rows.start), 8 * width)
 
     def _offset(self) -> int | None:
-        """Where the values start, or None where there is no file with a header of ours."""
-        header = _header(self.shape)
+        """Where the values start, or None where there is no file that begins as ours do."""
+        begin = _first_bytes(self.shape)
         try:
             with self.path.open("rb") as file:
-                return len(header) if file.read(len(header)) == header else None
+                return len(begin) if file.read(len(begin)) == begin else None
         except OSError:
             return None
 
 
 @cache
-def _header(shape: tuple[int, int]) -> bytes:
+def _first_bytes(shape: tuple[int, int]) -> bytes:
     """How our files begin. It is compared, not parsed: Python 3.11 fails at times where threads parse at once."""
     memory = io.BytesIO()
     kind = np.lib.format.dtype_to_descr(np.dtype(float))
@@ -184,25 +177,29 @@ def _header(shape: tuple[int, int]) -> bytes:
     return memory.getvalue()
 
 
-def labels_path(target: Path) -> Path:
-    """The file beside a ``.npy`` file that holds its names."""
+def header_path(target: Path) -> Path:
+    """The file beside a ``.npy`` file that holds its header."""
     return target.with_name(target.name + ".json")
 
 
-def _open_numpy(path: Path) -> tuple[Any, Labels]:
-    labels = json.loads(labels_path(path).read_text(encoding="utf-8"))
-    return np.lib.format.open_memmap(path, mode="r"), _known(labels)
+def _open_numpy(path: Path) -> tuple[Any, dict[str, Any]]:
+    found = _read_header(path)
+    return np.lib.format.open_memmap(path, mode="r"), found
 
 
-def has_foreign_labels(target: Path) -> bool:
-    """Whether the place of a ``.npy`` file's labels is taken by a file that we did not write."""
-    if target.suffix != ".npy" or not labels_path(target).exists():
+def has_foreign_header(target: Path) -> bool:
+    """Whether the place of a ``.npy`` file's header is taken by a file that we did not write."""
+    if target.suffix != ".npy" or not header_path(target).exists():
         return False
     try:
-        _known(json.loads(labels_path(target).read_text(encoding="utf-8")))
+        _read_header(target)
     except _FOREIGN:
         return True
     return False
+
+
+def _read_header(target: Path) -> dict[str, Any]:
+    return _known(json.loads(header_path(target).read_text(encoding="utf-8")))
 
 
 # -- Zarr --------------------------------------------------------------------------------------------------------
@@ -243,9 +240,9 @@ class ZarrStore:
         """A tile, or None where its chunk is missing or has the wrong size."""
         return np.asarray(self._array()[tile]) if self._is_whole(self._chunk(tile)) else None
 
-    def finish(self, target: Path, labels: Labels) -> None:
-        """Store the labels as attributes, drop what killed runs left, and rename."""
-        self._array().update_attributes({"format": FORMAT} | labels)
+    def finish(self, target: Path, header: MatrixHeader) -> None:
+        """Store the header as attributes, drop what killed runs left, and rename."""
+        self._array().update_attributes(header.to_json())
         for left in self.path.rglob("*.partial"):
             left.unlink(missing_ok=True)
         sync_file(self.path / "zarr.json")
@@ -272,8 +269,11 @@ class ZarrStore:
         return self.path / "c" / str(row) / str(col)
 
 
-def _open_zarr(path: Path) -> tuple[Any, Labels]:
-    require_zarr()
+Store = NumpyStore | ZarrStore
+"""A matrix under construction: prepared, written and read tile by tile, and given its final name when it is whole."""
+
+
+def _open_zarr(path: Path) -> tuple[Any, dict[str, Any]]:
     import zarr
 
     array = zarr.open_array(str(path), mode="r")
@@ -282,17 +282,12 @@ def _open_zarr(path: Path) -> tuple[Any, Labels]:
     return array, _known(dict(array.attrs))
 
 
-def require_zarr() -> None:
-    """Raise with a hint where Zarr is not installed."""
-    checks.optional("zarr", "disk", "a .zarr file needs Zarr")
-
-
-def _known(labels: Any) -> Labels:
-    if not isinstance(labels, dict):
-        raise ValueError("the labels are no table of names.")
-    if labels.get("format") != FORMAT:
-        raise ValueError(f"expected the format {FORMAT!r}, found {labels.get('format')!r}.")
-    return labels
+def _known(found: Any) -> dict[str, Any]:
+    if not isinstance(found, dict):
+        raise ValueError("the header is no table of names.")
+    if found.get("format") != FORMAT:
+        raise ValueError(f"expected the format {FORMAT!r}, found {found.get('format')!r}.")
+    return found
 
 
 # -- to the disk -------------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ done when it is on the disk, and after that its line in the journal. The matrix 
 
 from __future__ import annotations
 
+import dataclasses
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,22 +24,22 @@ from timelike.exceptions import InputError
 from timelike.pairs.job import Job
 from timelike.pairs.on_disk import stores
 from timelike.pairs.on_disk.fingerprint import Fingerprint, differences, digest
-from timelike.pairs.on_disk.journal import Journal, alone, checksum, record
-from timelike.pairs.on_disk.stores import Labels, NumpyStore, Store
+from timelike.pairs.on_disk.journal import Journal, checksum, locked, record
+from timelike.pairs.on_disk.stores import MatrixHeader, NumpyStore, Store
 
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """A job, what its result depends on, and who computes it."""
+    """A job, the header of its result, and who computes it."""
 
     job: Job
-    fingerprint: Fingerprint
+    header: MatrixHeader
     threads: int | None = None
     client: Any = None
 
 
-def compute(run: Run, target: Path, labels: Labels, *, resume: bool, replace: bool) -> tuple[Any, Labels]:
-    """The values of a job in the file `target`, and its labels; an old matrix stays there until all is computed."""
+def compute(run: Run, target: Path, *, resume: bool = False, replace: bool = False) -> Any:
+    """The values of a job, in the file `target`; an old matrix stays there until all is computed."""
     target = target.absolute()
     folder = target.with_name(target.name + ".partial")
     stores.check_ending(target)
@@ -47,17 +48,17 @@ def compute(run: Run, target: Path, labels: Labels, *, resume: bool, replace: bo
     _check_place(target, replace)
     with _disk(folder):
         folder.mkdir(exist_ok=True)
-    with alone(folder):
+    with locked(folder):
         _check_place(target, replace)
         _begin(folder, resume, replace)
         store = _fill_all(run, target, folder)
         _check_place(target, replace)
         with _disk(folder):
             if target.exists():
-                target.replace(folder / "replaced")  # a matrix never stands with the labels of another
-            store.finish(target, labels | {"fingerprint": run.fingerprint})
+                target.replace(folder / "replaced")  # a matrix never stands with the header of another
+            store.finish(target, run.header)
         shutil.rmtree(folder, ignore_errors=True)
-    return stores.open_matrix(target)
+    return stores.open_matrix(target)[0]
 
 
 def _check_place(target: Path, replace: bool) -> None:
@@ -66,9 +67,9 @@ def _check_place(target: Path, replace: bool) -> None:
         stores.open_matrix(target)
     elif target.exists():
         raise InputError(f"{target} exists. Choose another, or resume.")
-    elif stores.has_foreign_labels(target):
+    elif stores.has_foreign_header(target):
         raise InputError(
-            f"{stores.labels_path(target)} exists, and its place is that of the names. Move it away, and resume."
+            f"{stores.header_path(target)} exists, and its place is that of the names. Move it away, and resume."
         )
 
 
@@ -82,15 +83,15 @@ def _begin(folder: Path, resume: bool, replace: bool) -> None:
         raise InputError(f"{folder} holds an unfinished run. Resume it, or remove that folder to start again.")
 
 
-def _finished(run: Run, target: Path, folder: Path) -> tuple[Any, Labels]:
-    values, labels = stores.open_matrix(target)
-    if changed := differences(labels["fingerprint"], run.fingerprint):
+def _finished(run: Run, target: Path, folder: Path) -> Any:
+    values, header = stores.open_matrix(target)
+    if changed := differences(header.fingerprint, run.header.fingerprint):
         other = f", or remove {target} to go on with {folder}" if folder.exists() else ""
         raise InputError(
             f"{target} is finished, but of other input: {changed}. Choose another name for this run{other}."
         )
     shutil.rmtree(folder, ignore_errors=True)  # of a run that was killed after its last step but one
-    return values, labels
+    return values
 
 
 def _fill_all(run: Run, target: Path, folder: Path) -> Store:
@@ -99,41 +100,41 @@ def _fill_all(run: Run, target: Path, folder: Path) -> Store:
     A route that sorts the courses has tiles that are scattered over the result. They are written side by side
     first, and then read in the order of the courses.
     """
-    job, client = run.job, run.client
     # A worker of a run that was killed may still write: never into the matrix of another input.
-    name = f"matrix-{digest(run.fingerprint)}"
-    if not job.in_order:
-        sorted_store = NumpyStore(folder / f"{name}-sorted.npy", job.shape)
-        _fill(run, job, sorted_store, Journal(folder / "sorted.journal"))
-        job, client = Reordered.of(job, sorted_store.path), None
-    store = stores.store_for(folder / f"{name}{target.suffix}", job.shape, job.size)
-    _fill(Run(job, run.fingerprint, run.threads, client), job, store, Journal(folder / "journal"))
+    name = f"matrix-{digest(run.header.fingerprint)}"
+    if not run.job.in_order:
+        sorted_store = NumpyStore(folder / f"{name}-sorted.npy", run.job.shape)
+        _fill(run, sorted_store, Journal(folder / "sorted.journal"))
+        run = dataclasses.replace(run, job=Reordered.of(run.job, sorted_store.path), client=None)
+    store = stores.store_for(folder / f"{name}{target.suffix}", run.job.shape, run.job.size)
+    _fill(run, store, Journal(folder / "journal"))
     return store
 
 
-def _fill(run: Run, job: Job, store: Store, journal: Journal) -> None:
+def _fill(run: Run, store: Store, journal: Journal) -> None:
     """Compute and write the tiles that are not yet done."""
-    _check_input(journal, run.fingerprint)
+    job = run.job
+    _check_input(journal, run.header.fingerprint)
     with _disk(store.path):
         store.prepare()
-    left = _left(run, job, store, journal)
+    left = _left(run, store, journal)
     _check_space(store.path, (16 if job.square else 8) * sum(map(pair_count, left)))
     here = run.client is not None and not _shared(run.client, store.path.parent)
-    work = job.tile if here else Writing(job, store)
+    write = WriteTile(job, store)
     with journal.open() as file:
 
         def done(tile: Tile, result: Any) -> None:
-            check = _write(job, store, tile, result) if here else result
+            check = write.put(tile, result) if here else result
             with _disk(journal.path):
                 for side in (tile, tile[::-1]) if job.square else (tile,):
                     store.sync(side)
                 record(file, tile, check)
 
-        run_tiles(work, left, run.threads, "similarity", done=done, client=run.client)
+        run_tiles(job.tile if here else write, left, run.threads, "similarity", done=done, client=run.client)
 
 
 @dataclass(frozen=True, eq=False)
-class Writing:
+class WriteTile:
     """Computes a tile and writes it, wherever that happens; the result is its checksum."""
 
     job: Job
@@ -141,15 +142,15 @@ class Writing:
 
     def __call__(self, tile: Tile) -> int:
         """The checksum of a tile that is written now."""
-        return _write(self.job, self.store, tile, self.job.tile(tile))
+        return self.put(tile, self.job.tile(tile))
 
-
-def _write(job: Job, store: Store, tile: Tile, block: Floats) -> int:
-    with _disk(store.path):
-        store.write(tile, block)
-        if job.square and tile[0] != tile[1]:
-            store.write(tile[::-1], block.T)
-    return checksum(block)
+    def put(self, tile: Tile, block: Floats) -> int:
+        """The same for a tile that is computed already."""
+        with _disk(self.store.path):
+            self.store.write(tile, block)
+            if self.job.square and tile[0] != tile[1]:
+                self.store.write(tile[::-1], block.T)
+        return checksum(block)
 
 
 # -- continuing --------------------------------------------------------------------------------------------------
@@ -168,7 +169,7 @@ def _check_input(journal: Journal, fingerprint: Fingerprint) -> None:
         )
 
 
-def _left(run: Run, job: Job, store: Store, journal: Journal) -> list[Tile]:
+def _left(run: Run, store: Store, journal: Journal) -> list[Tile]:
     """Tiles to compute: those without a line in the journal, and those that are not on the disk as it says."""
     done, whole = journal.done(), set()
 
@@ -176,14 +177,14 @@ def _left(run: Run, job: Job, store: Store, journal: Journal) -> list[Tile]:
         block = store.read(tile)
         if block is None or checksum(block) != done[_key(tile)]:
             return False
-        other = store.read(tile[::-1]) if job.square else block.T
+        other = store.read(tile[::-1]) if run.job.square else block.T
         return other is not None and np.array_equal(other, block.T)
 
     def keep(tile: Tile, good: bool) -> None:
         if good:
             whole.add(_key(tile))
 
-    tiles = job.tiles()
+    tiles = run.job.tiles()
     run_tiles(check, [t for t in tiles if _key(t) in done], run.threads, "checking what is done", done=keep)
     return [tile for tile in tiles if _key(tile) not in whole]
 
@@ -264,7 +265,7 @@ class Reordered:
         """The job that puts the result of `job`, in the file `path`, into the order of the courses."""
         rows, cols = job.places(slice(None), slice(None))
         way = cls(path, np.argsort(rows), np.argsort(cols))
-        return Job.of(way, np.arange(len(rows)), np.arange(len(cols)), None if job.square else 0)
+        return Job(way, np.arange(len(rows)), np.arange(len(cols)), None if job.square else 0, job.cut)
 
     @property
     def order(self) -> Ints:

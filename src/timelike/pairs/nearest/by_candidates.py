@@ -19,7 +19,7 @@ from timelike.base.threads import run_tiles
 from timelike.base.tiles import Tile, all_tiles
 from timelike.gp.basis import basis
 from timelike.gp.information import Information, chunks
-from timelike.pairs.nearest.exact import WIDTH, Best, Task, offer_tile
+from timelike.pairs.nearest.best import WIDTH, Best, Task, offer_tile
 from timelike.pairs.nearest.points import along_tree
 
 if TYPE_CHECKING:
@@ -30,16 +30,16 @@ RANK = 8
 SIDE = 64
 """Courses whose candidates are pooled: courses with similar curves, so that many candidates are the same."""
 CANDIDATES = 300
-"""Candidates of each course, or 10 k where that is more; pooled they are several times as many."""
+"""Candidates of each course; pooled they are several times as many."""
 SAMPLED = 1 / 16
 """Fraction of the items that are looked at to see how good a candidate must be; but at least 4096."""
 
 
-def by_candidates(task: Task, best: Best, way: Route) -> None:
+def by_candidates(task: Task, best: Best, way: Route, count: int = CANDIDATES) -> None:
     """Offer each course the items that rank high when all are equally uncertain, with their exact similarity."""
     here = task.here
     found = here.information_on(basis(here.gp.covariance, here.courses.designs.points, here.least_noise, RANK))
-    ranking = Ranking.of(found, task)
+    ranking = Ranking.of(found, task, count)
     asked = along_tree(found.means()[: task.asked])
 
     def work(tile: Tile) -> None:
@@ -78,8 +78,8 @@ class Ranking:
     first: int
 
     @classmethod
-    def of(cls, found: Information, task: Task) -> Ranking:
-        """For the items of a task."""
+    def of(cls, found: Information, task: Task, candidates: int = CANDIDATES) -> Ranking:
+        """For the items of a task, of which each course gets about so many, or 10 k where that is more."""
         weights = np.bincount(found.design_of[task.first :], minlength=len(found.A))
         covariance = sum(
             np.tensordot(weights[part], np.linalg.inv(np.eye(found.rank) + found.A[part]), axes=1)
@@ -91,7 +91,7 @@ class Ranking:
         count = means.shape[1]
         sampled = min(count, max(4096, int(SAMPLED * count)))
         sample = np.sort(np.random.default_rng(0).permutation(count)[:sampled])
-        rank = int(np.ceil(max(CANDIDATES, 10 * task.k) * sampled / count))
+        rank = int(np.ceil(max(candidates, 10 * task.k) * sampled / count))
         precision = np.linalg.inv(covariance / count)
         return cls(found, precision, features, sample, min(rank, sampled), task.first)
 

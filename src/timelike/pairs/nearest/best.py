@@ -1,0 +1,106 @@
+"""What is looked for, the best found so far, and the plainest way to find them: all pairs, a tile at a time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from timelike.base.arrays import Floats, Ints
+from timelike.base.threads import run_tiles
+from timelike.base.tiles import Tile, all_tiles
+from timelike.pairs.routes import Route
+
+if TYPE_CHECKING:
+    from timelike.courses import TimeCourses
+    from timelike.gp.modelled import Modelled
+
+WIDTH = 4096
+"""Items that a block of courses is compared with at once."""
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """What is looked for: the k best items of each course.
+
+    Attributes
+    ----------
+    here : Modelled
+        The courses asked about, followed by the items where these are other courses, under the model.
+    asked : int
+        The first so many courses are asked about.
+    first : int
+        From here on the courses are items: 0 when they are compared among themselves.
+    k : int
+    threads : int or None
+    """
+
+    here: Modelled
+    asked: int
+    first: int
+    k: int
+    threads: int | None
+
+    @property
+    def courses(self) -> TimeCourses:
+        """Those asked about, and the items."""
+        return self.here.courses
+
+    @property
+    def items(self) -> Ints:
+        """Positions of the items."""
+        return np.arange(self.first, len(self.courses))
+
+    @property
+    def pairs(self) -> float:
+        """Number of pairs."""
+        return float(self.asked) * len(self.items)
+
+
+class Best:
+    """The k best items of each course among those offered so far, best first; of equals, the one that comes first."""
+
+    def __init__(self, count: int, k: int) -> None:
+        self.indices = np.full((count, k), -1, dtype=np.intp)
+        self.scores = np.full((count, k), -np.inf)
+
+    def offer(self, rows: Ints, indices: Ints, scores: Floats) -> None:
+        """Take note of items (n, m) and their scores for the courses `rows` (n,); a course is no item of its own."""
+        scores = np.where(indices == rows[:, None], -np.inf, scores)
+        if self.indices[rows[0], 0] >= 0:
+            indices = np.concatenate([self.indices[rows], indices], axis=1)
+            scores = np.concatenate([self.scores[rows], scores], axis=1)
+        order = np.argsort(indices, axis=1)
+        indices, scores = np.take_along_axis(indices, order, axis=1), np.take_along_axis(scores, order, axis=1)
+        order = np.argsort(-scores, axis=1, kind="stable")[:, : self.indices.shape[1]]
+        self.indices[rows, : order.shape[1]] = np.take_along_axis(indices, order, axis=1)
+        self.scores[rows, : order.shape[1]] = np.take_along_axis(scores, order, axis=1)
+
+    def forget_incomplete(self) -> Ints:
+        """The courses with fewer than k items so far; what they have is dropped."""
+        rows = np.flatnonzero(np.isneginf(self.scores[:, -1]))
+        self.indices[rows], self.scores[rows] = -1, -np.inf
+        return rows
+
+
+def by_tiles(task: Task, best: Best, way: Route, rows: Ints | None = None, width: int = WIDTH) -> None:
+    """Offer every item to every course (or to those of `rows`): exact for any design, at the cost of all pairs."""
+    asked = way.order[way.order < task.asked] if rows is None else rows
+    items = way.order[way.order >= task.first]
+
+    def work(tile: Tile) -> None:
+        for start in range(0, len(items), width):
+            offer_tile(best, way, asked[tile[0]], items[start : start + width])
+
+    side = min(way.side, 256)
+    run_tiles(work, all_tiles(len(asked), 1, side), task.threads, "neighbors")
+
+
+def offer_tile(best: Best, way: Route, rows: Ints, items: Ints) -> None:
+    """Offer the best of some items to some courses."""
+    values = np.empty((len(rows), len(items)))
+    way.tile(rows, items, values)
+    count = min(best.indices.shape[1] + 1, len(items))
+    found = np.argpartition(values, len(items) - count, axis=1)[:, len(items) - count :]
+    best.offer(rows, items[found], np.take_along_axis(values, found, axis=1))
