@@ -9,8 +9,9 @@ import oracle
 import timelike as tl
 from timelike import GP, TimeCourses
 from timelike.exceptions import FitWarning, InputError
-from timelike.gp import fit as fitting
+from timelike.gp.fit import Objective, first_sample, most_likely
 from timelike.gp.likelihood import Likelihood
+from timelike.gp.search_space import search_space
 
 
 def draw(kernel, times, count, noise_sd, signal_sd=1.0, mean=0.0, seed=0):
@@ -194,14 +195,13 @@ def test_recovery_from_own_times():
     assert gp.noise_sd == pytest.approx(0.2, rel=0.15)
 
 
-def test_a_sample_first_ends_at_the_same_optimum(monkeypatch):
+def test_a_sample_first_ends_at_the_same_optimum():
     courses, _ = tl.simulate.profiles(per_group=80, sampling="asynchronous")
-    whole = tl.fit(courses)
-    monkeypatch.setattr(fitting, "SAMPLE_COST", 1000)
-    assert len(fitting._sample(courses)) == 200
-    sampled = tl.fit(courses)
-    assert sampled.log_likelihood == pytest.approx(whole.log_likelihood, rel=1e-12)
-    assert sampled.length_scale == pytest.approx(whole.length_scale, rel=1e-7)
+    assert len(first_sample(courses, 1000)) == 200
+    objective, space = Objective(courses, sk.RBF(), None), search_space(courses, sk.RBF(), None)
+    whole, sampled = (most_likely(objective, space, sample_cost=cost) for cost in (np.inf, 1000))
+    assert sampled.score.value == pytest.approx(whole.score.value, rel=1e-12)
+    assert_allclose(sampled.place, whole.place, atol=1e-7)
 
 
 def test_the_same_fit_twice_gives_the_same_bits():
@@ -266,91 +266,7 @@ def test_two_coordinates():
     assert_allclose(gp.length_scale, [0.5, 5.0], rtol=0.15)
 
 
-# -- extents ----------------------------------------------------------------------------------------------------------
-
-
-def test_extent_is_the_typical_smallest_gap_and_the_span():
-    found = fitting.extent(TimeCourses.from_arrays([[0, 3, 4], [10, 12], [7]], [[1, 2, 3], [4, 5], [6]]))
-    assert (found.gap, found.span) == (1.5, 12.0)
-
-
-def test_extent_without_gaps():
-    assert fitting.extent(TimeCourses.from_arrays([[0], [4]], [[1], [2]])).gap == 4.0
-    one = fitting.extent(TimeCourses.from_arrays([3, 3], [[1, 2]]))
-    assert (one.gap, one.span) == (1.0, 1.0)
-
-
-# -- warnings ---------------------------------------------------------------------------------------------------------
-
-
-def sentences(courses, *arguments):
-    """The warnings of a fit, after checking that each was given once, and that the model carries them."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        gp = tl.fit(courses, *arguments)
-    assert [str(w.message) for w in caught] == list(gp.warnings)
-    assert {w.category for w in caught} <= {FitWarning}
-    assert {w.filename for w in caught} <= {__file__}, "a warning points at the line that called fit"
-    return gp.warnings
-
-
-@pytest.mark.parametrize(
-    "make",
-    [
-        lambda: tl.simulate.profiles(seed=1),
-        lambda: tl.simulate.profiles(sampling="uneven"),
-        lambda: tl.simulate.profiles(sampling="asynchronous"),
-        lambda: tl.simulate.replicated(),
-        lambda: tl.simulate.outlying(),
-        lambda: tl.simulate.delayed(),
-    ],
-    ids=["even", "uneven", "asynchronous", "replicated", "outlying", "delayed"],
-)
-def test_well_behaved_data_raise_no_warning(make):
-    assert sentences(make()[0]) == ()
-
-
-def test_flat_courses_end_on_the_upper_bound_of_the_length_scale():
-    rng = np.random.default_rng(0)
-    levels = TimeCourses.from_arrays(np.arange(6.0), rng.standard_normal((50, 1)) + 0.1 * rng.standard_normal((50, 6)))
-    (sentence,) = sentences(levels)
-    assert "upper bound of the length scale (500)" in sentence
-    assert "straight" in sentence
-
-
-def test_courses_without_noise_end_on_the_lower_bound_of_the_noise():
-    courses = draw(sk.RBF(1.0), np.linspace(0, 1, 10), 30, 0.0)
-    assert any("lower bound of the noise variance" in s for s in sentences(courses))
-
-
-def test_a_bound_of_the_caller_that_holds_is_named_for_what_it_is():
-    """The caller's bound binds; that says nothing about straight curves, or about data that determine nothing."""
-    courses, _ = tl.simulate.profiles(per_group=8, seed=1)
-    (sentence,) = sentences(courses, sk.RBF(0.3, (0.1, 0.5)))
-    assert "upper bound of the length scale (0.5)" in sentence
-    assert "straight" not in sentence
-
-
-def test_replicates_that_agree_at_unrelated_times_mean_a_short_length_scale():
-    rng = np.random.default_rng(1)
-    level = np.repeat(rng.standard_normal((60, 5)), 3, axis=1)
-    courses = TimeCourses.from_arrays(np.repeat(np.arange(5.0), 3), level + 0.1 * rng.standard_normal(level.shape))
-    assert any("below the gap between neighbouring times (1)" in s for s in sentences(courses))
-
-
-def test_pure_noise_cannot_be_split():
-    rng = np.random.default_rng(2)
-    courses = TimeCourses.from_arrays(np.arange(8.0), rng.standard_normal((30, 8)))
-    assert any("signal and noise cannot be told apart" in s for s in sentences(courses))
-
-
-def test_one_time_cannot_be_split_unless_it_is_replicated():
-    rng = np.random.default_rng(3)
-    once = TimeCourses.from_arrays([0], rng.standard_normal((40, 1)))
-    assert any("told apart" in s for s in sentences(once))
-    level = rng.standard_normal((40, 1))
-    thrice = TimeCourses.from_arrays([0, 0, 0], level + 0.3 * rng.standard_normal((40, 3)))
-    assert sentences(thrice) == ()
+# -- the edges ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("mean", ["constant", "zero", 2.0])

@@ -1,4 +1,6 @@
 import json
+import sys
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -8,7 +10,6 @@ from sklearn.gaussian_process import kernels as sk
 import oracle
 from timelike.exceptions import InputError
 from timelike.gp import kernels
-from timelike.gp.kernels import Extent, search_space
 
 X = np.array([-0.4, 0.0, 0.3, 0.3, 1.1, 2.0])
 
@@ -87,68 +88,6 @@ def test_only_known_classes_are_written_or_read():
     assert "WhiteKernel" not in kernels.SAVED
 
 
-# -- where to search ----------------------------------------------------------------------------------------------
-
-HOURS, DAYS = Extent(gap=2.0, span=48.0), Extent(gap=2.0 / 24, span=2.0)
-
-
-@pytest.mark.parametrize("name", oracle.KERNELS)
-def test_the_search_has_no_units(name):
-    """Bounds and starts in hours are those in days, except that what is measured in time is 24 times as large."""
-    kernel, _ = oracle.KERNELS[name]
-    hours, days = search_space(kernel, HOURS), search_space(kernel, DAYS)
-    in_time = np.array([not n.endswith(("constant_value", "alpha")) for n in hours.names])
-    if name in ("periodic", "product"):
-        in_time &= ~np.array(["k2__length_scale" in n or (n == "length_scale") for n in hours.names])
-    shift = np.where(in_time, np.log(24), 0.0)
-    assert_allclose(hours.low - days.low, shift, atol=1e-12)
-    assert_allclose(hours.high - days.high, shift, atol=1e-12)
-    assert_allclose(hours.starts - days.starts, np.broadcast_to(shift, hours.starts.shape), atol=1e-12)
-
-
-def test_periods_that_are_aliases_are_not_looked_at():
-    """At times 2 h apart, waves of 3 h and of 6 h are the same values."""
-    space = search_space(sk.ExpSineSquared(), HOURS)
-    assert_allclose(np.exp(space.low[space.names.index("periodicity")]), 2 * HOURS.gap)
-    given = search_space(sk.ExpSineSquared(periodicity_bounds=(1.0, 5.0)), HOURS)
-    assert_allclose(np.exp(given.low[given.names.index("periodicity")]), 1.0)
-
-
-def test_starts_go_from_the_gap_to_the_span():
-    starts = search_space(sk.RBF(), HOURS).starts
-    assert starts.shape == (kernels.STARTS, 1)
-    assert_allclose(np.exp([starts.min(), starts.max()]), [2.0, 48.0])
-
-
-def test_the_value_of_the_given_object_plays_no_part():
-    far, near = search_space(sk.RBF(1e4), HOURS), search_space(sk.RBF(1e-4), HOURS)
-    np.testing.assert_array_equal(far.starts, near.starts)
-
-
-def test_bounds_of_the_caller_are_kept_and_starts_lie_within():
-    space = search_space(sk.RBF(1.0, (3.0, 5.0)), HOURS)
-    assert_allclose(np.exp([space.low[0], space.high[0]]), [3.0, 5.0])
-    assert (space.starts >= space.low).all()
-    assert (space.starts <= space.high).all()
-
-
-def test_fixed_parameters_are_not_searched():
-    space = search_space(sk.RBF(1.0, "fixed") * sk.RationalQuadratic(1.0, 1.0, alpha_bounds="fixed"), HOURS)
-    assert space.names == ("k2__length_scale",)
-    assert search_space(sk.RBF(1.0, "fixed"), HOURS).starts.shape == (1, 0)
-
-
-def test_two_equal_kernels_of_a_sum_start_apart():
-    starts = search_space(sk.RBF() + sk.RBF(), HOURS).starts
-    assert (np.abs(starts[:, 0] - starts[:, 1]) > 0.5).all()
-
-
-def test_a_length_scale_for_each_coordinate_is_searched():
-    space = search_space(sk.RBF([1.0, 1.0]), HOURS)
-    assert space.names == ("length_scale", "length_scale")
-    assert space.starts.shape[1] == 2
-
-
 # -- model files that someone changed ------------------------------------------------------------------------------
 
 
@@ -159,16 +98,22 @@ def nested(depth):
     return data
 
 
-def test_kernels_in_kernels_are_read_in_time_and_not_without_end(monkeypatch):
-    looked = []
+def calls(function, argument):
+    """How many functions are called, which is what time goes into, and takes no clock."""
+    events = Counter()
+    sys.setprofile(lambda _frame, event, _argument: events.update([event]))
+    try:
+        function(argument)
+    finally:
+        sys.setprofile(None)
+    return events["call"]
 
-    def counted(kernel, plain=kernels._check_parameters):
-        looked.append(kernel)
-        plain(kernel)
 
-    monkeypatch.setattr(kernels, "_check_parameters", counted)
-    assert len(kernels._leaves(kernels.from_dict(nested(kernels.DEEPEST)))) == 2 * kernels.DEEPEST + 1
-    assert len(looked) == 1
+def test_kernels_in_kernels_are_read_in_time_and_not_without_end():
+    """Reading costs little more than one check of the whole: no kernel within is checked for itself."""
+    deep = kernels.from_dict(nested(kernels.DEEPEST))
+    assert len(kernels.leaves(deep)) == 2 * kernels.DEEPEST + 1
+    assert calls(kernels.from_dict, nested(kernels.DEEPEST)) < 2 * calls(kernels.resolve, deep)
     with pytest.raises(InputError, match=f"more than {kernels.DEEPEST} kernels within each other"):
         kernels.from_dict(nested(kernels.DEEPEST + 1))
 

@@ -6,8 +6,7 @@ from sklearn.gaussian_process import kernels as sk
 import oracle
 from timelike import TimeCourses
 from timelike.exceptions import InputError
-from timelike.gp import likelihood
-from timelike.gp.likelihood import Likelihood
+from timelike.gp.likelihood import LIMITS, Likelihood, Limits, Own, Shared, reduced_rows
 
 SIGNAL, NOISE = 1.7, 0.09  # variances
 
@@ -92,7 +91,7 @@ def test_many_courses_on_a_grid(kind):
 @pytest.mark.parametrize("shape", [(3, 5), (6, 5), (7, 5), (200, 4), (70_000, 2), (40, 1)])
 def test_reduced_rows_have_the_same_products(shape, unit):
     values = unit * (3.0 + np.random.default_rng(0).standard_normal(shape))
-    rows, weights = likelihood._reduced(values, 2.5 * unit)
+    rows, weights = reduced_rows(values, 2.5 * unit, 1.0)
     shifted = values - 2.5 * unit
     assert len(rows) == len(weights) <= shape[1] + 1
     assert_allclose(rows.T @ rows, shifted.T @ shifted, rtol=1e-11, atol=1e-11 * shape[0] * unit**2)
@@ -157,16 +156,13 @@ OTHERS = [sk.RBF(0.4) * sk.ExpSineSquared(1.0, 0.7), sk.Matern(0.4, nu=0.8), sk.
 
 @pytest.mark.parametrize("group_points", [1, 7, 10_000])
 @pytest.mark.parametrize("shape", [*RADIAL, *OTHERS, sk.RBF(0.4, "fixed")], ids=str)
-def test_groups_of_designs_give_what_one_group_gives(monkeypatch, shape, group_points):
+def test_groups_of_designs_give_what_one_group_gives(shape, group_points):
     times, values = own_times(40, 5)
     courses = TimeCourses.from_arrays(times, values)
-    monkeypatch.setattr(likelihood, "GROUP_POINTS", 10_000)
-    whole = Likelihood(courses, shape, None)
-    monkeypatch.setattr(likelihood, "MAX_DISTINCT", 0)
-    monkeypatch.setattr(likelihood, "GROUP_POINTS", group_points)
-    parts = Likelihood(courses, shape, None)
-    assert isinstance(whole.groups[0], likelihood.Shared)
-    assert isinstance(parts.groups[0], likelihood.Shared if shape in OTHERS else likelihood.Own)
+    whole = Likelihood(courses, shape, None, Limits(group_points=10_000))
+    parts = Likelihood(courses, shape, None, Limits(group_points, distinct_points=0))
+    assert isinstance(whole.groups[0], Shared)
+    assert isinstance(parts.groups[0], Shared if shape in OTHERS else Own)
     if group_points < 10 and shape in OTHERS:
         assert len(parts.groups) > 10
     one, many = whole(at(shape)), parts(at(shape))
@@ -175,29 +171,30 @@ def test_groups_of_designs_give_what_one_group_gives(monkeypatch, shape, group_p
     assert_allclose(many.gradient, one.gradient, rtol=1e-10)
 
 
-def test_small_batches_give_what_one_batch_gives(monkeypatch):
+@pytest.mark.parametrize("distinct_points", [0, 1500])
+def test_small_batches_give_what_one_batch_gives(distinct_points):
     times, values = own_times(40, 5)
     courses, shape = TimeCourses.from_arrays(times, values), sk.RBF(0.4)
-    whole = Likelihood(courses, shape, None)(at(shape))
-    for limit in ("BATCH_NUMBERS", "OWN_NUMBERS"):
-        monkeypatch.setattr(likelihood, limit, 50)
-    parts = Likelihood(courses, shape, None)(at(shape))
+    large = Likelihood(courses, shape, None, Limits(distinct_points=distinct_points))
+    small = Likelihood(courses, shape, None, Limits(10_000, distinct_points, batch_numbers=50, own_numbers=50))
+    batches, more = (sum(len(group.batches) for group in function.groups) for function in (large, small))
+    assert more > 2 * batches
+    whole, parts = large(at(shape)), small(at(shape))
     assert parts.value == pytest.approx(whole.value, rel=1e-12)
     assert_allclose(parts.gradient, whole.gradient, rtol=1e-10)
 
 
-@pytest.mark.parametrize("route", [likelihood.Own, likelihood.Shared])
+@pytest.mark.parametrize("route", [Own, Shared])
 def test_more_distinct_times_than_one_matrix_holds(route):
     times, values = own_times(700, 5)
     courses = TimeCourses.from_arrays(times, values)
-    shape = (
-        sk.Matern(0.6, nu=1.5) if route is likelihood.Own else sk.ConstantKernel(1.0, "fixed") * sk.Matern(0.6, nu=1.5)
-    )
-    assert len(np.unique(courses.times)) > likelihood.MAX_DISTINCT
+    matern = sk.Matern(0.6, nu=1.5)
+    shape = matern if route is Own else sk.ConstantKernel(1.0, "fixed") * matern
+    assert len(np.unique(courses.times)) > LIMITS.distinct_points
     function = Likelihood(courses, shape, 0.1)
     assert len(function.groups) > 1
     assert isinstance(function.groups[0], route)
-    assert max(len(group.points) for group in function.groups) < likelihood.MAX_DISTINCT
+    assert max(len(group.points) for group in function.groups) < LIMITS.distinct_points
     k = oracle.given(oracle.matern32, 0.6, SIGNAL**0.5)
     assert function(at(shape)).value == pytest.approx(oracle.score(times, values, k, NOISE, 0.1), rel=1e-11)
 

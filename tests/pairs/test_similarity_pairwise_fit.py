@@ -10,22 +10,16 @@ from threadpoolctl import threadpool_limits
 import oracle
 from timelike import TimeCourses, simulate
 from timelike.exceptions import FitWarning, InputError
-from timelike.pairs.own_fit import likelihood as pair_likelihood
-from timelike.pairs.own_fit import problems as pair_blocks
-from timelike.pairs.own_fit import similarity_pairwise_fit as pairwise_fit
-from timelike.pairs.own_fit.similarity_pairwise_fit import similarity_pairwise_fit
-
-
-def matern52(x, z, length_scale, signal_sd):
-    r = np.sqrt(5) * np.abs(np.subtract.outer(x, z)) / length_scale
-    return signal_sd**2 * (1 + r + r**2 / 3) * np.exp(-r)
-
+from timelike.gp.stationary import FORMS
+from timelike.pairs.own_fit.likelihood import evaluate
+from timelike.pairs.own_fit.problems import blocks_of, pairs_of, rows
+from timelike.pairs.own_fit.similarity_pairwise_fit import pairs_fitted, similarity_pairwise_fit
 
 COVARIANCES = {
     "se": oracle.se,
     "matern12": oracle.matern12,
     "matern32": oracle.matern32,
-    "matern52": matern52,
+    "matern52": oracle.matern52,
 }
 
 SPLITS = [(0.0, -1.0), (0.5, -3.0), (-1.0, 0.0)]
@@ -90,7 +84,7 @@ def test_it_is_the_difference_of_the_two_maxima(sampling):
     assert S[0, 2] == pytest.approx(slow(courses, 0, 2), abs=1e-6)
 
 
-@pytest.mark.parametrize("kernel", sorted(set(pair_likelihood.SHAPES) - {"se"}))
+@pytest.mark.parametrize("kernel", sorted(set(FORMS) - {"se"}))
 def test_every_other_kernel(kernel, few):
     assert similarity_pairwise_fit(few, kernel).values[0, 2] == pytest.approx(slow(few, 0, 2, kernel), abs=1e-6)
 
@@ -102,16 +96,16 @@ def test_a_given_mean_is_kept(few):
     np.testing.assert_allclose(similarity_pairwise_fit(shifted, mean=7).values, zero, rtol=0, atol=1e-6)
 
 
-@pytest.mark.parametrize("kernel", pair_likelihood.SHAPES)
+@pytest.mark.parametrize("kernel", FORMS)
 @pytest.mark.parametrize("one_curve", [False, True])
 def test_derivatives_are_those_of_the_value(kernel, one_curve):
     courses, _ = simulate.replicated(replicates=2, per_group=1, seed=1)
-    pairs = pair_blocks.pairs_of(pair_blocks.rows(courses, None), np.array([0, 1]), np.array([2, 1]))
-    blocks = pair_blocks.blocks_of(pairs, one_curve=one_curve)
+    pairs = pairs_of(rows(courses, None), np.array([0, 1]), np.array([2, 1]))
+    blocks = blocks_of(pairs, one_curve=one_curve)
     at = np.array([[-0.7, 0.3, -1.2], [0.4, -0.5, 1.1]])
-    here = pair_likelihood.evaluate(blocks, at, pair_likelihood.SHAPES[kernel])
+    here = evaluate(blocks, at, FORMS[kernel])
     for k, step in enumerate(1e-5 * np.eye(3)):
-        up, down = (pair_likelihood.evaluate(blocks, at + s, pair_likelihood.SHAPES[kernel]) for s in (step, -step))
+        up, down = (evaluate(blocks, at + s, FORMS[kernel]) for s in (step, -step))
         np.testing.assert_allclose(here.slope[:, k], (up.value - down.value) / 2e-5, rtol=1e-6, atol=1e-7)
         np.testing.assert_allclose(here.curvature[:, k], (up.slope - down.slope) / 2e-5, rtol=1e-6, atol=1e-7)
 
@@ -148,8 +142,8 @@ def test_a_pair_of_equal_values_is_measured_in_units_of_all(mean):
     """Sums of 0.1 are rounded: what they leave is no variance."""
     courses = TimeCourses.from_arrays(np.arange(9), [[0.1] * 9, [0.1] * 9, [0, 1, 3, 2, 4, 1, 0, 2, 5]])
     given = None if mean == "constant" else mean
-    data = pair_blocks.rows(courses, given)
-    pairs = pair_blocks.pairs_of(data, np.array([0]), np.array([1]))
+    data = rows(courses, given)
+    pairs = pairs_of(data, np.array([0]), np.array([1]))
     np.testing.assert_array_equal(pairs.values, 0)
     assert np.isfinite(similarity_pairwise_fit(courses, mean=mean).values).all()
 
@@ -189,10 +183,10 @@ def test_points_of_a_plane_can_be_turned(few):
     np.testing.assert_allclose(similarity_pairwise_fit(after).values, expected, rtol=0, atol=1e-6)
 
 
-def test_chunks_and_threads_do_not_matter(few, fitted, monkeypatch):
-    monkeypatch.setattr(pairwise_fit, "CHUNK_NUMBERS", 1)
+def test_chunks_and_threads_do_not_matter(few, fitted):
     for threads in (1, 2):
-        np.testing.assert_allclose(similarity_pairwise_fit(few, threads=threads).values, fitted, rtol=0, atol=1e-6)
+        parts = pairs_fitted(few, FORMS["se"], None, threads, chunk=1).values
+        np.testing.assert_allclose(parts, fitted, rtol=0, atol=1e-6)
 
 
 # -- the edges --------------------------------------------------------------------------------------------------
@@ -203,10 +197,9 @@ def test_constant_and_single_values_have_an_answer():
     assert np.isfinite(similarity_pairwise_fit(ragged).values).all()
 
 
-def test_what_did_not_arrive_is_counted(few, monkeypatch):
-    monkeypatch.setattr(pairwise_fit, "ITERATIONS", 1)
-    with pytest.warns(FitWarning, match="^6 of the fitted pairs did not reach an optimum"):
-        similarity_pairwise_fit(few)
+def test_what_did_not_arrive_is_counted(few):
+    with pytest.warns(FitWarning, match="^6 of the fitted pairs did not reach an optimum in 1 steps"):
+        pairs_fitted(few, FORMS["se"], None, iterations=1)
 
 
 @pytest.mark.parametrize("kernel", ["periodic", "gauss", None])

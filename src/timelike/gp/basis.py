@@ -90,7 +90,7 @@ def basis(covariance: Covariance, points: Floats, noise_variance: float, max_ran
     noise_variance
         The smallest variance of the noise: what the kernel's error is measured against.
     max_rank
-        Stop there; the caller looks at ``error`` and decides.
+        Stop there; the caller looks at ``reached`` and decides.
     """
     distinct, row = distinct_points(points)
     largest = float(covariance.diag(distinct).max())

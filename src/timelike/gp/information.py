@@ -33,14 +33,11 @@ class Information:
     b : (N, r)
     design_of : (N,)
         The design of each course.
-    error : float
-        Largest error of the kernel behind it, see :class:`timelike.gp.basis.Basis`.
     """
 
     A: Floats
     b: Floats
     design_of: Ints
-    error: float
 
     @property
     def rank(self) -> int:
@@ -75,7 +72,7 @@ def information(courses: TimeCourses, mean: float, noise: Floats, phi: Basis) ->
         weighted = features * weights[rows][:, :, None]
         A[designs] = weighted.transpose(0, 2, 1) @ features
         b[members] = _project(courses, members, designs, weighted, mean)
-    return Information((A + A.transpose(0, 2, 1)) / 2, b, courses.design_of, phi.error)
+    return Information((A + A.transpose(0, 2, 1)) / 2, b, courses.design_of)
 
 
 def _project(courses: TimeCourses, members: Ints, designs: Ints, weighted: Floats, mean: float) -> Floats:

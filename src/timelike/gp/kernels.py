@@ -1,14 +1,12 @@
-"""Kernels: names for scikit-learn's kernel objects, their plain-text form, and where to search for their values."""
+"""Kernels: names for scikit-learn's kernel objects, and their plain-text form."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from timelike.base import checks
-from timelike.base.arrays import Floats
 from timelike.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -38,16 +36,6 @@ SAVED = (
 )
 """The classes that a model file may name; nothing else is ever built from a file."""
 
-# Parameters measured in the units of time; all others have no unit.
-_IN_TIME = {
-    ("RBF", "length_scale"),
-    ("Matern", "length_scale"),
-    ("RationalQuadratic", "length_scale"),
-    ("ExpSineSquared", "periodicity"),
-    ("DotProduct", "sigma_0"),
-}
-_UNSET_BOUNDS = (1e-5, 1e5)  # scikit-learn's default: absolute numbers, so they would depend on the units
-
 
 def resolve(kernel: str | Kernel) -> Kernel:
     """The scikit-learn kernel object for a name, or the given object if it can describe a curve.
@@ -68,7 +56,7 @@ def resolve(kernel: str | Kernel) -> Kernel:
         raise InputError(f"a kernel is a name ({', '.join(NAMED)}) or a scikit-learn kernel, not {kernel!r}.")
     if isinstance(kernel, sk.CompoundKernel):
         raise InputError("a CompoundKernel is several kernels in one object: give one kernel, for instance their sum.")
-    if any(isinstance(leaf, sk.WhiteKernel) for leaf in _leaves(kernel).values()):
+    if any(isinstance(leaf, sk.WhiteKernel) for leaf in leaves(kernel).values()):
         raise InputError("the kernel describes the curve; leave WhiteKernel out, timelike adds its own noise.")
     _check_parameters(kernel)
     return kernel
@@ -102,6 +90,12 @@ def name_of(kernel: Kernel) -> str:
         if type(kernel).__name__ == cls and all(getattr(kernel, k) == v for k, v in fixed.items()):
             return name
     return str(kernel)
+
+
+def leaves(kernel: Kernel) -> dict[str, Kernel]:
+    """Every kernel inside `kernel`, under the prefix that its parameters have ('' for itself)."""
+    inner = {k: v for k, v in kernel.get_params().items() if hasattr(v, "hyperparameters")}
+    return {"": kernel} | inner
 
 
 # -- plain text ----------------------------------------------------------------------------------------
@@ -165,102 +159,3 @@ def _numbers(what: str, value: object) -> Any:
     if not all(checks.is_number(entry) for entry in entries):
         raise InputError(f"{what} is {str(value)[:40]!r}: expected a finite number.")
     return _plain(value)
-
-
-# -- where to search ---------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Extent:
-    """How far apart points are: within a course (typical smallest gap) and over all (span)."""
-
-    gap: float
-    span: float
-
-
-@dataclass(frozen=True)
-class SearchSpace:
-    """Bounds and starting values of a kernel's free parameters, as logarithms, in the units of the data."""
-
-    names: tuple[str, ...]
-    given: tuple[bool, ...]
-    """Whether the caller set the bounds."""
-    in_time: tuple[bool, ...]
-    """Whether the parameter is measured in the unit of time."""
-    low: Floats
-    high: Floats
-    starts: Floats
-    """(S, p): several starting points, from the smallest gap to the whole span."""
-
-
-STARTS = 6
-MOST_PERIODS = 160
-"""Starting periods, at most. The likelihood has a narrow peak at each period that could be the right one."""
-
-
-def search_space(kernel: Kernel, extent: Extent) -> SearchSpace:
-    """Where to look for the free parameters of `kernel`, so that the units of time do not matter.
-
-    Bounds that the caller set are kept; scikit-learn's default bounds are replaced by the extent of the data.
-    """
-    names: list[str] = []
-    given: list[bool] = []
-    timed: list[bool] = []
-    low: list[float] = []
-    high: list[float] = []
-    columns: list[Floats] = []
-    leaves = _leaves(kernel)
-    for parameter in kernel.hyperparameters:
-        if parameter.fixed:
-            continue
-        owner, _, short = parameter.name.rpartition("__")
-        in_time = (type(leaves[owner]).__name__, short) in _IN_TIME
-        for element in range(parameter.n_elements):
-            bounds = _bounds(parameter.bounds[element], in_time, short, extent)
-            names.append(parameter.name)
-            timed.append(in_time)
-            given.append(tuple(parameter.bounds[element]) != _UNSET_BOUNDS)
-            low.append(np.log(bounds[0]))
-            high.append(np.log(bounds[1]))
-            columns.append(_ladder(in_time, short, extent, shift=len(columns)))
-    longest = max((len(column) for column in columns), default=1)
-    starts = np.column_stack([np.resize(c, longest) for c in columns]) if columns else np.zeros((1, 0))
-    starts = np.clip(starts, low, high) if columns else starts
-    return SearchSpace(
-        tuple(names), tuple(given), tuple(timed), np.array(low), np.array(high), np.unique(starts, axis=0)
-    )
-
-
-def _bounds(given: Floats, in_time: bool, short: str, extent: Extent) -> tuple[float, float]:
-    if tuple(given) != _UNSET_BOUNDS:
-        return float(given[0]), float(given[1])
-    if short == "periodicity":  # on an even grid, a period below twice the gap is the alias of a longer one
-        return 2 * extent.gap, 100 * extent.span
-    if in_time:
-        return extent.gap / 20, 100 * extent.span
-    return 1e-3, 1e3
-
-
-def _ladder(in_time: bool, short: str, extent: Extent, shift: int) -> Floats:
-    """Starting values of one parameter; `shift` keeps two equal kernels of a sum from moving as one."""
-    if not in_time:
-        return np.zeros(STARTS)
-    if short == "sigma_0":
-        return np.full(STARTS, np.log(extent.span))
-    if short == "periodicity":
-        return _periods(extent)
-    ladder = np.linspace(np.log(extent.gap), np.log(extent.span), STARTS)
-    return np.roll(ladder, -shift * STARTS // 2)
-
-
-def _periods(extent: Extent) -> Floats:
-    """Logarithms of periods from twice the gap to the span, evenly spaced in frequency: none lies between two peaks."""
-    highest, lowest = 1 / (2 * extent.gap), 1 / max(extent.span, 2 * extent.gap)
-    count = int(np.clip(4 * extent.span * (highest - lowest), STARTS, MOST_PERIODS))
-    return -np.log(np.linspace(lowest, highest, count))
-
-
-def _leaves(kernel: Kernel) -> dict[str, Kernel]:
-    """Every kernel inside `kernel`, under the prefix that its parameters have ('' for itself)."""
-    inner = {k: v for k, v in kernel.get_params().items() if hasattr(v, "hyperparameters")}
-    return {"": kernel} | inner

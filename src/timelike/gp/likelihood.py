@@ -26,16 +26,25 @@ if TYPE_CHECKING:
     from timelike.courses import TimeCourses
 
 
-GROUP_POINTS = 128
-"""Where it is cheaper, the kernel is evaluated for groups of designs with about so many points, not for all at once."""
-MAX_DISTINCT = 1500
-"""Beyond so many distinct points it always is."""
-BATCH_NUMBERS = 2_000_000
-"""Entries of the matrices of one batch, at most, where designs share points."""
-OWN_NUMBERS = 65_536
-"""The same where they do not: these pass through the processor's cache many times."""
 CHUNK = 16_384
 """Courses whose products are summed at once; they fit into the cache."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How many designs are worked on at once: a matter of time and memory alone."""
+
+    group_points: int = 128
+    """Where it is cheaper, the kernel is evaluated for groups of designs with about so many points, not for all."""
+    distinct_points: int = 1500
+    """Beyond so many distinct points it always is."""
+    batch_numbers: int = 2_000_000
+    """Entries of the matrices of one batch, at most, where designs share points."""
+    own_numbers: int = 65_536
+    """The same where they do not: these pass through the processor's cache many times."""
+
+
+LIMITS = Limits()
 
 
 class Score(NamedTuple):
@@ -132,9 +141,11 @@ class Likelihood:
         Its parameters are the first entries of the argument; then log signal variance, log noise variance.
     mean
         A number, or None for the best constant, which has a closed form.
+    limits
+        How many designs are worked on at once.
     """
 
-    def __init__(self, courses: TimeCourses, kernel: Kernel, mean: float | None) -> None:
+    def __init__(self, courses: TimeCourses, kernel: Kernel, mean: float | None, limits: Limits = LIMITS) -> None:
         check_coordinates(kernel, courses.designs.points.shape[1])
         self.kernel = kernel
         self.fixed_mean = mean is not None
@@ -142,7 +153,7 @@ class Likelihood:
         # Inside, values are offset and scaled to the order of 1: their unit must not cost digits.
         self.offset = float(courses.values.mean()) if mean is None else mean
         self.scale = max(float(courses.values.max()) - self.offset, self.offset - float(courses.values.min())) or 1.0
-        self.groups = tuple(_groups(courses, (self.offset, self.scale), form_of(kernel)))
+        self.groups = tuple(_Statistics(courses, self.offset, self.scale, limits).groups(form_of(kernel)))
 
     def __call__(self, parameters: Floats) -> Score:
         """Value, gradient and mean at the logarithms of (kernel parameters..., signal variance, noise variance)."""
@@ -167,65 +178,66 @@ class Likelihood:
 # -- statistics ----------------------------------------------------------------------------------------
 
 
-def _groups(courses: TimeCourses, unit: tuple[float, float], form: Form | None) -> Iterator[Group]:
-    designs = courses.designs
-    every = np.arange(len(designs))
-    distinct, point = distinct_points(designs.points)
-    if len(distinct) <= MAX_DISTINCT and len(distinct) ** 2 <= GROUP_POINTS * len(designs.points):
-        yield Shared(distinct, tuple(_batches(courses, every, point, unit, BATCH_NUMBERS)))
-    elif form is not None:
-        for batch in _batches(courses, every, np.arange(len(point)), unit, OWN_NUMBERS):
-            yield Own(designs.points[batch.point], (batch,), form)
-    else:
-        yield from _cut_groups(courses, distinct, point, unit)
+@dataclass(frozen=True, eq=False)
+class _Statistics:
+    """What the likelihood needs of courses whose values are counted from an offset, in a unit."""
+
+    courses: TimeCourses
+    offset: float
+    scale: float
+    limits: Limits
+
+    def groups(self, form: Form | None) -> Iterator[Group]:
+        """All designs, so that the kernel is evaluated between few points of different designs."""
+        designs, limits = self.courses.designs, self.limits
+        every = np.arange(len(designs))
+        distinct, point = distinct_points(designs.points)
+        fits = len(distinct) <= limits.distinct_points
+        if fits and len(distinct) ** 2 <= limits.group_points * len(designs.points):
+            yield Shared(distinct, tuple(self.batches(every, point, limits.batch_numbers)))
+        elif form is not None:
+            for batch in self.batches(every, np.arange(len(point)), limits.own_numbers):
+                yield Own(designs.points[batch.point], (batch,), form)
+        else:
+            yield from self.cut_groups(distinct, point)
+
+    def cut_groups(self, distinct: Floats, point: Ints) -> Iterator[Shared]:
+        """Groups of so few designs that little of the matrix over their points is wasted."""
+        designs = self.courses.designs
+        ends = np.searchsorted(designs.starts, np.arange(0, designs.starts[-1], self.limits.group_points))
+        for chosen in np.split(np.arange(len(designs)), np.unique(ends)[1:]):
+            if len(chosen):
+                here = np.concatenate([np.arange(designs.starts[g], designs.starts[g + 1]) for g in chosen])
+                local, renumbered = np.unique(point[here], return_inverse=True)
+                relabelled = np.empty_like(point)
+                relabelled[here] = renumbered.ravel()
+                yield Shared(distinct[local], tuple(self.batches(chosen, relabelled, self.limits.batch_numbers)))
+
+    def batches(self, chosen: Ints, point: Ints, numbers: int) -> Iterator[Batch]:
+        """The chosen designs in batches of equal sizes; `point` says which point of the group each point is."""
+        sizes = self.courses.designs.sizes[chosen]
+        for n in np.unique(sizes):
+            same = chosen[sizes == n]
+            step = max(1, numbers // int(n) ** 2)
+            for i in range(0, len(same), step):
+                yield self.batch(same[i : i + step], point)
+
+    def batch(self, chosen: Ints, point: Ints) -> Batch:
+        """Designs of equal size."""
+        designs = self.courses.designs
+        reduced = [reduced_rows(self.courses.values_on(g), self.offset, self.scale) for g in chosen]
+        at = designs.starts[:-1][chosen][:, None] + np.arange(designs.sizes[chosen[0]])
+        return Batch(
+            point=point[at],
+            variances=designs.variances[at] / self.scale**2,
+            counts=np.array([len(self.courses.members[g]) for g in chosen], dtype=float),
+            rows=np.concatenate([rows for rows, _ in reduced]),
+            weights=np.concatenate([weights for _, weights in reduced]),
+            design=np.repeat(np.arange(len(chosen)), [len(weights) for _, weights in reduced]),
+        )
 
 
-def _cut_groups(courses: TimeCourses, distinct: Floats, point: Ints, unit: tuple[float, float]) -> Iterator[Shared]:
-    """Groups of so few designs that little of the matrix over their points is wasted."""
-    designs = courses.designs
-    ends = np.searchsorted(designs.starts, np.arange(0, designs.starts[-1], GROUP_POINTS))
-    for chosen in np.split(np.arange(len(designs)), np.unique(ends)[1:]):
-        if len(chosen):
-            here = np.concatenate([np.arange(designs.starts[g], designs.starts[g + 1]) for g in chosen])
-            local, renumbered = np.unique(point[here], return_inverse=True)
-            relabelled = np.empty_like(point)
-            relabelled[here] = renumbered.ravel()
-            yield Shared(distinct[local], tuple(_batches(courses, chosen, relabelled, unit, BATCH_NUMBERS)))
-
-
-def _batches(
-    courses: TimeCourses, chosen: Ints, point: Ints, unit: tuple[float, float], numbers: int
-) -> Iterator[Batch]:
-    sizes = courses.designs.sizes[chosen]
-    for n in np.unique(sizes):
-        same = chosen[sizes == n]
-        step = max(1, numbers // int(n) ** 2)
-        for i in range(0, len(same), step):
-            yield _batch(courses, same[i : i + step], point, unit)
-
-
-def _batch(courses: TimeCourses, designs: Ints, point: Ints, unit: tuple[float, float]) -> Batch:
-    members = courses.members
-    rows, weights, owner, counts = [], [], [], []
-    for local, g in enumerate(designs):
-        values = courses.values_on(g)
-        counts.append(len(members[g]))
-        reduced, weight = _reduced(values, *unit)
-        rows.append(reduced)
-        weights.append(weight)
-        owner.append(np.full(len(weight), local))
-    at = courses.designs.starts[:-1][designs][:, None] + np.arange(courses.designs.sizes[designs[0]])
-    return Batch(
-        point[at],
-        courses.designs.variances[at] / unit[1] ** 2,
-        np.array(counts, dtype=float),
-        np.concatenate(rows),
-        np.concatenate(weights),
-        np.concatenate(owner),
-    )
-
-
-def _reduced(values: Floats, offset: float, scale: float = 1.0) -> tuple[Floats, Floats]:
+def reduced_rows(values: Floats, offset: float, scale: float) -> tuple[Floats, Floats]:
     """Rows and weights with the same sums of products as the rows of ``(values - offset) / scale`` and ones.
 
     More courses than points carry no more than the (n + 1, n + 1) matrix of products of ``[y, 1]``; a square root of

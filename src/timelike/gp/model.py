@@ -87,23 +87,15 @@ class GP:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "kernel", kernels.resolve(self.kernel))
-        for name, positive in (("signal_sd", True), ("noise_sd", False), ("mean", None)):
-            value = _number(name, getattr(self, name))
-            if positive is not None and (value < 0 or (positive and value == 0)):
-                raise InputError(
-                    f"{name} is {value}: expected a number {'above zero' if positive else 'not negative'}."
-                )
-            object.__setattr__(self, name, value)
+        for name, checked in (("signal_sd", _positive), ("noise_sd", _not_negative), ("mean", _number)):
+            object.__setattr__(self, name, checked(name, getattr(self, name)))
 
     @classmethod
     def se(cls, length_scale: float, signal_sd: float, noise_sd: float, mean: float = 0.0) -> GP:
         """A GP with the squared exponential kernel ``exp(-|x - x'|^2 / (2 length_scale^2))`` of the paper."""
         from sklearn.gaussian_process.kernels import RBF
 
-        scale = _number("length_scale", length_scale)
-        if scale <= 0:
-            raise InputError(f"length_scale is {scale}: expected a number above zero.")
-        return cls(RBF(scale), signal_sd, noise_sd, mean)
+        return cls(RBF(_positive("length_scale", length_scale)), signal_sd, noise_sd, mean)
 
     def __repr__(self) -> str:
         scale = self.length_scale
@@ -247,6 +239,20 @@ def _number(name: str, value: Any) -> float:
         raise InputError(f"{name} is {repr(value)[:40]}: expected a number.") from None
     if not np.isfinite(number):
         raise InputError(f"{name} is {number}: expected a finite number.")
+    return number
+
+
+def _positive(name: str, value: Any) -> float:
+    number = _number(name, value)
+    if number <= 0:
+        raise InputError(f"{name} is {number}: expected a number above zero.")
+    return number
+
+
+def _not_negative(name: str, value: Any) -> float:
+    number = _number(name, value)
+    if number < 0:
+        raise InputError(f"{name} is {number}: expected a number not negative.")
     return number
 
 

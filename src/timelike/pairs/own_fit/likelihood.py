@@ -2,55 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, fields
 
 import numpy as np
 
 from timelike.base.arrays import Bools, Floats, Ints
-from timelike.exceptions import InputError
+from timelike.gp.stationary import Form
 from timelike.pairs.own_fit.problems import Blocks
-
-Shape = Callable[[Floats], tuple[Floats, Floats, Floats]]
-
-# Kernels: k(u), dk/d log l, d^2 k/d (log l)^2 for u = distance / l, where d u/d log l = -u.
-
-
-def _se(u: Floats) -> tuple[Floats, Floats, Floats]:
-    square = u * u
-    k = np.exp(-square / 2)
-    slope = square * k
-    return k, slope, (square - 2) * slope
-
-
-def _matern12(u: Floats) -> tuple[Floats, Floats, Floats]:
-    k = np.exp(-u)
-    slope = u * k
-    return k, slope, (u - 1) * slope
-
-
-def _matern32(u: Floats) -> tuple[Floats, Floats, Floats]:
-    a = np.sqrt(3) * u
-    decay = np.exp(-a)
-    slope = a * a * decay
-    return (1 + a) * decay, slope, (a - 2) * slope
-
-
-def _matern52(u: Floats) -> tuple[Floats, Floats, Floats]:
-    a = np.sqrt(5) * u
-    decay = np.exp(-a)
-    inner = a * a * decay / 3
-    return (1 + a) * decay + inner, (1 + a) * inner, (a * a - 2 * a - 2) * inner
-
-
-SHAPES: dict[str, Shape] = {"se": _se, "matern12": _matern12, "matern32": _matern32, "matern52": _matern52}
-
-
-def shape_of(kernel: str) -> Shape:
-    """The kernel of that name, or an error that lists the names."""
-    if not isinstance(kernel, str) or kernel not in SHAPES:
-        raise InputError(f"a fit for each pair knows the kernels {', '.join(SHAPES)}, not {kernel!r}.")
-    return SHAPES[kernel]
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +31,11 @@ def solved(blocks: Blocks, lower: Floats, columns: Floats, noise: Floats) -> Sol
     alpha = columns[..., 0] - mean * columns[..., 1]
     quadratic = dot(blocks.values, alpha) + blocks.within / noise
     return Solved(columns[..., 1], weight, alpha, quadratic, log_det + blocks.extra * np.log(noise))
+
+
+def squared_distances(blocks: Blocks, length: Floats) -> Floats:
+    """Squared distances within each block, in units of the length scale of its problem."""
+    return (blocks.distances / length[:, None, None, None]) ** 2
 
 
 def targets(blocks: Blocks) -> Floats:
@@ -107,10 +70,10 @@ class Point:
             getattr(self, field.name)[where] = getattr(there, field.name)[chosen]
 
 
-def evaluate(blocks: Blocks, parameters: Floats, shape: Shape) -> Point:
+def evaluate(blocks: Blocks, parameters: Floats, form: Form) -> Point:
     """Log likelihood, with the mean profiled out, and its first and second derivatives."""
     length, signal, noise = variances_of(parameters)
-    K, K1, K2 = (signal[:, None, None, None] * k for k in shape(blocks.distances / length[:, None, None, None]))
+    K, K1, K2 = (signal[:, None, None, None] * k for k in form.entries(squared_distances(blocks, length)))
     lower = np.linalg.cholesky(covariance(blocks, K, noise))
     root = np.linalg.inv(lower)
     inverse = root.swapaxes(-1, -2) @ root

@@ -10,6 +10,7 @@ import numpy as np
 from timelike.base.arrays import Bools, Floats, Ints
 from timelike.courses.designs import ranges
 from timelike.exceptions import InputError
+from timelike.gp.stationary import squared_distances
 
 if TYPE_CHECKING:
     from timelike.courses import TimeCourses
@@ -194,7 +195,5 @@ class _Padding:
 
 def _distances(points: Floats) -> Floats:
     """Distances (P, B, m, m) of points (P, B, m, d); those of padding, which is NaN, are beyond any reach."""
-    square = np.zeros((*points.shape[:3], points.shape[2]))
-    for x in np.moveaxis(points, -1, 0):
-        square += (x[..., :, None] - x[..., None, :]) ** 2
-    return np.where(np.isnan(square), FAR, np.sqrt(square))
+    squared = squared_distances(points)
+    return np.where(np.isnan(squared), FAR, np.sqrt(squared))

@@ -17,15 +17,15 @@ from timelike.base.arrays import Bools, Floats, Ints
 from timelike.base.threads import run_tiles
 from timelike.base.tiles import Tile, all_tiles
 from timelike.courses import TimeCourses
-from timelike.exceptions import FitWarning, warn
+from timelike.exceptions import FitWarning, InputError, warn
 from timelike.gp.fit import fixed_mean
+from timelike.gp.stationary import FORMS, Form
 from timelike.pairs.own_fit.likelihood import (
     Point,
-    Shape,
     covariance,
     evaluate,
-    shape_of,
     solved,
+    squared_distances,
     targets,
     times_vector,
     variances_of,
@@ -43,6 +43,7 @@ RATIO_STARTS = (1e-8, 1e-4, 1e-2, 0.1, 0.5, 3.0)
 TOTAL_STARTS = (0.01, 0.1, 1.0, 10.0)
 """Starting values of their sum, times the variance of the pair's values, where there are known errors."""
 ITERATIONS = 200
+"""Steps of a climb, at most."""
 SLOPE = 1e-6
 GAIN = 1e-10
 """A climb has arrived when no direction rises faster than SLOPE, or a Newton step would gain less than GAIN."""
@@ -92,7 +93,26 @@ def similarity_pairwise_fit(
     True
     """
     checks.instance(courses, TimeCourses, "courses")
-    shape, data = shape_of(kernel), rows(courses, fixed_mean(mean))
+    return pairs_fitted(courses, _form(kernel), fixed_mean(mean), threads)
+
+
+def _form(kernel: str) -> Form:
+    if not isinstance(kernel, str) or kernel not in FORMS:
+        raise InputError(f"a fit for each pair knows the kernels {', '.join(FORMS)}, not {kernel!r}.")
+    return FORMS[kernel]
+
+
+def pairs_fitted(
+    courses: TimeCourses,
+    form: Form,
+    mean: float | None,
+    threads: int | None = None,
+    *,
+    chunk: int = CHUNK_NUMBERS,
+    iterations: int = ITERATIONS,
+) -> Similarity:
+    """The similarity of every pair: `chunk` bounds the memory of a thread, `iterations` the steps of a climb."""
+    data = rows(courses, mean)
     left, right = np.triu_indices(len(courses))
     order = np.argsort(courses.sizes[left] + courses.sizes[right], kind="stable")
     left, right = left[order], right[order]
@@ -101,21 +121,21 @@ def similarity_pairwise_fit(
     def work(tile: Tile) -> None:
         pairs = pairs_of(data, left[tile[0]], right[tile[0]])
         for hypothesis in (0, 1):
-            value, done = _maximise(blocks_of(pairs, one_curve=hypothesis == 1), shape)
+            value, done = _maximise(blocks_of(pairs, one_curve=hypothesis == 1), form, iterations)
             found[tile[0], hypothesis], arrived[tile[0], hypothesis] = value, done
 
-    size = max(2, CHUNK_NUMBERS // int(courses.sizes.max()) ** 2)
+    size = max(2, chunk // int(courses.sizes.max()) ** 2)
     run_tiles(work, all_tiles(len(left), 2, size), threads, "pairwise fit")
-    _tell(int((~arrived.all(axis=1)).sum()))
+    _tell(int((~arrived.all(axis=1)).sum()), iterations)
     values = np.empty((len(courses), len(courses)))
     values[left, right] = values[right, left] = found[:, 1] - found[:, 0]
     return Similarity(values, courses.names, route="pairwise fit")
 
 
-def _tell(astray: int) -> None:
+def _tell(astray: int, iterations: int) -> None:
     if astray:
         warn(
-            f"{astray} of the fitted pairs did not reach an optimum in {ITERATIONS} steps; their similarities are "
+            f"{astray} of the fitted pairs did not reach an optimum in {iterations} steps; their similarities are "
             "too low or too high by an unknown amount.",
             FitWarning,
         )
@@ -124,10 +144,10 @@ def _tell(astray: int) -> None:
 # -- search ----------------------------------------------------------------------------------------------------
 
 
-def _maximise(blocks: Blocks, shape: Shape) -> tuple[Floats, Bools]:
+def _maximise(blocks: Blocks, form: Form, iterations: int) -> tuple[Floats, Bools]:
     """The largest log likelihood of each problem, and whether it was reached."""
-    problem, start = _starts(blocks, shape)
-    value, done = _climb(blocks.take(problem), start, shape)
+    problem, start = _starts(blocks, form)
+    value, done = _climb(blocks.take(problem), start, form, iterations)
     best = np.full(len(blocks.count), -np.inf)
     np.maximum.at(best, problem, value)
     arrived = np.ones(len(best), dtype=bool)
@@ -135,7 +155,7 @@ def _maximise(blocks: Blocks, shape: Shape) -> tuple[Floats, Bools]:
     return best, arrived
 
 
-def _starts(blocks: Blocks, shape: Shape) -> tuple[Ints, Floats]:
+def _starts(blocks: Blocks, form: Form) -> tuple[Ints, Floats]:
     """For each starting length scale the best of the starting variances; all of them are followed to their optimum.
 
     Returns the problem of each start, (Q,), and its parameters, (Q, 3).
@@ -143,14 +163,14 @@ def _starts(blocks: Blocks, shape: Shape) -> tuple[Ints, Floats]:
     problems = np.arange(len(blocks.count))
     found = []
     for length in np.geomspace(10 * blocks.shortest, 4.0, LENGTH_STARTS):
-        tried = _along_variances(blocks, length, shape)
+        tried = _along_variances(blocks, length, form)
         found.append(tried[tried[..., 0].argmax(axis=0), problems, 1:])
     return np.tile(problems, LENGTH_STARTS), np.concatenate(found)
 
 
-def _along_variances(blocks: Blocks, length: Floats, shape: Shape) -> Floats:
+def _along_variances(blocks: Blocks, length: Floats, form: Form) -> Floats:
     """Log likelihood and log parameters, (V, P, 4), at one length scale a problem and all starting variances."""
-    K, _, _ = shape(blocks.distances / length[:, None, None, None])
+    K, _ = form.value_and_slope(squared_distances(blocks, length))
     totals = (1.0,) if blocks.exact.all() else TOTAL_STARTS
     starts = [np.column_stack(np.broadcast_arrays(length, *v)) for v in product(totals, RATIO_STARTS)]
     return np.array([_start(blocks, K, np.log(parameters)) for parameters in starts])
@@ -169,18 +189,18 @@ def _start(blocks: Blocks, K: Floats, parameters: Floats) -> Floats:
     return np.column_stack([value, parameters[:, 0], parameters[:, 1] + np.log(scale), parameters[:, 2]])
 
 
-def _climb(blocks: Blocks, start: Floats, shape: Shape) -> tuple[Floats, Bools]:
+def _climb(blocks: Blocks, start: Floats, form: Form, iterations: int) -> tuple[Floats, Bools]:
     """Value at the end of each climb by damped Newton steps within bounds, and whether it arrived."""
     low, high = _bounds(blocks)
-    here = evaluate(blocks, np.clip(start, low, high), shape)
+    here = evaluate(blocks, np.clip(start, low, high), form)
     damping, moving = np.ones(len(start)), np.arange(len(start))
-    for _ in range(ITERATIONS):
+    for _ in range(iterations):
         uphill = _uphill(here, _free(here, low, high), moving)
         moving, uphill = moving[~uphill.arrived], uphill.take(~uphill.arrived)
         if len(moving) == 0:
             break
         trial = np.clip(here.parameters[moving] + uphill.step(damping[moving]), low[moving], high[moving])
-        there = evaluate(blocks.take(moving), trial, shape)
+        there = evaluate(blocks.take(moving), trial, form)
         better = there.value >= here.value[moving] - 1e-11 * (1 + np.abs(there.value))
         damping[moving] = np.where(better, damping[moving] / 5, np.maximum(damping[moving], 1e-3) * 5)
         here.move(moving[better], there, better)

@@ -1,0 +1,208 @@
+"""Where a fit looks: bounds and starting points of all parameters, in the data's own units."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from timelike.base.arrays import Bools, Floats
+from timelike.exceptions import InputError
+from timelike.gp.kernels import check_coordinates, leaves
+
+if TYPE_CHECKING:
+    from sklearn.gaussian_process.kernels import Kernel
+
+    from timelike.courses import TimeCourses
+
+
+NOISE_STARTS = (0.003, 0.1, 1.0)
+"""Starting values of noise variance / signal variance."""
+RATIO = (1e-12, 1e8)
+"""Bounds of noise variance / signal variance."""
+STARTS = 6
+"""Starting values of a parameter of the kernel, from the smallest gap to the whole span."""
+MOST_PERIODS = 160
+"""Starting periods, at most. The likelihood has a narrow peak at each period that could be the right one."""
+GAPS = 300
+"""Designs, at most, whose smallest gap is looked at."""
+
+# Parameters measured in the units of time; all others have no unit.
+_IN_TIME = {
+    ("RBF", "length_scale"),
+    ("Matern", "length_scale"),
+    ("RationalQuadratic", "length_scale"),
+    ("ExpSineSquared", "periodicity"),
+    ("DotProduct", "sigma_0"),
+}
+_UNSET_BOUNDS = (1e-5, 1e5)  # scikit-learn's default: absolute numbers, so they would depend on the units
+
+
+@dataclass(frozen=True)
+class Extent:
+    """How far apart points are: within a course (typical smallest gap) and over all (span)."""
+
+    gap: float
+    span: float
+
+
+@dataclass(frozen=True, eq=False)
+class Axis:
+    """One free parameter: its bounds and starting values, as logarithms."""
+
+    name: str
+    low: float
+    high: float
+    starts: Floats
+    given: bool = False
+    """Whether the caller set the bounds."""
+    in_time: bool = False
+    """Whether the parameter is measured in the unit of time."""
+
+
+@dataclass(frozen=True, eq=False)
+class SearchSpace:
+    """Where to look for the optimum.
+
+    A place is the logarithm of (kernel parameters..., signal variance, noise variance / signal variance). Bounds on
+    the ratio keep every covariance on the way positive definite.
+    """
+
+    axes: tuple[Axis, ...]
+    starts: Floats
+    """(S, p): places to begin at."""
+    extent: Extent
+
+    @cached_property
+    def low(self) -> Floats:
+        """Lower bounds, (p,)."""
+        return np.array([axis.low for axis in self.axes])
+
+    @cached_property
+    def high(self) -> Floats:
+        """Upper bounds, (p,)."""
+        return np.array([axis.high for axis in self.axes])
+
+    def free(self, place: Floats, margin: float = 1e-9) -> Bools:
+        """Which parameters are not held by a bound."""
+        return (place > self.low + margin) & (place < self.high - margin)
+
+
+def search_space(courses: TimeCourses, kernel: Kernel, mean: float | None) -> SearchSpace:
+    """Where to look for the parameters of `kernel` and the variances; the mean is a number, or None if it is fitted."""
+    points = courses.designs.points
+    check_coordinates(kernel, points.shape[1])
+    reach = extent(courses)
+    axes = kernel_axes(kernel, reach)
+    prior = float(np.mean(kernel.diag(points[:1000])))
+    top, ratios = _log_variance(courses, mean) - np.log(prior), np.array(NOISE_STARTS)
+    signal = Axis("signal variance", top - 16, top + 16, top - np.log1p(ratios))
+    low, high = np.log(RATIO) + np.log(prior)
+    noise = Axis("noise variance", low, high, np.log(ratios * prior))
+    splits = np.column_stack([signal.starts, noise.starts])
+    starts = np.array([[*place, *split] for place in starting_points(axes) for split in splits])
+    return SearchSpace((*axes, signal, noise), starts, reach)
+
+
+# -- parameters of the kernel --------------------------------------------------------------------------------
+
+
+def kernel_axes(kernel: Kernel, extent: Extent) -> tuple[Axis, ...]:
+    """Where to look for the free parameters of `kernel`, in the order of its ``theta``; units of time do not matter.
+
+    Bounds that the caller set are kept; scikit-learn's default bounds are replaced by the extent of the data.
+    """
+    axes: list[Axis] = []
+    for name, short, in_time, given in _free_parameters(kernel):
+        kept = tuple(given) != _UNSET_BOUNDS
+        low, high = np.log(given if kept else _bounds(in_time, short, extent))
+        axes.append(Axis(name, low, high, _ladder(in_time, short, extent, len(axes)), kept, in_time))
+    return tuple(axes)
+
+
+def _free_parameters(kernel: Kernel) -> Iterator[tuple[str, str, bool, Floats]]:
+    """Full and short name, whether it is measured in time, and scikit-learn's bounds, of each number to be found."""
+    inside = leaves(kernel)
+    for parameter in kernel.hyperparameters:
+        owner, _, short = parameter.name.rpartition("__")
+        for bounds in () if parameter.fixed else parameter.bounds:
+            yield parameter.name, short, (type(inside[owner]).__name__, short) in _IN_TIME, bounds
+
+
+def _bounds(in_time: bool, short: str, extent: Extent) -> tuple[float, float]:
+    if short == "periodicity":  # on an even grid, a period below twice the gap is the alias of a longer one
+        return 2 * extent.gap, 100 * extent.span
+    if in_time:
+        return extent.gap / 20, 100 * extent.span
+    return 1e-3, 1e3
+
+
+def _ladder(in_time: bool, short: str, extent: Extent, shift: int) -> Floats:
+    """Starting values of one parameter; `shift` keeps two equal kernels of a sum from moving as one."""
+    if not in_time:
+        return np.zeros(STARTS)
+    if short == "sigma_0":
+        return np.full(STARTS, np.log(extent.span))
+    if short == "periodicity":
+        return _periods(extent)
+    ladder = np.linspace(np.log(extent.gap), np.log(extent.span), STARTS)
+    return np.roll(ladder, -shift * STARTS // 2)
+
+
+def _periods(extent: Extent) -> Floats:
+    """Logarithms of periods from twice the gap to the span, evenly spaced in frequency: none lies between two peaks."""
+    highest, lowest = 1 / (2 * extent.gap), 1 / max(extent.span, 2 * extent.gap)
+    count = int(np.clip(4 * extent.span * (highest - lowest), STARTS, MOST_PERIODS))
+    return -np.log(np.linspace(lowest, highest, count))
+
+
+def starting_points(axes: tuple[Axis, ...]) -> Floats:
+    """Points within the bounds, (S, p): the starting values of all axes side by side; one point if there are none."""
+    if not axes:
+        return np.zeros((1, 0))
+    longest = max(len(axis.starts) for axis in axes)
+    columns = [np.clip(np.resize(axis.starts, longest), axis.low, axis.high) for axis in axes]
+    return np.unique(np.column_stack(columns), axis=0)
+
+
+# -- the data's own units ----------------------------------------------------------------------------------
+
+
+def extent(courses: TimeCourses) -> Extent:
+    """Typical smallest gap within a course, and the span of all points, both above zero."""
+    points = courses.designs.points
+    span = float(np.ptp(points, axis=0).max())
+    if span == 0:
+        return Extent(1.0, 1.0)
+    _reasonable(span, "times span")
+    chosen = np.unique(np.linspace(0, len(courses.designs) - 1, GAPS).astype(int))
+    gaps = [gap for g in chosen if (gap := _smallest_gap(courses.designs[g])) > 0]
+    return Extent(max(float(np.median(gaps)), 1e-9 * span) if gaps else span, span)
+
+
+def _smallest_gap(points: Floats) -> float:
+    """Smallest distance of two different points, zero if there are none."""
+    from scipy.spatial.distance import pdist
+
+    distances = pdist(np.unique(points, axis=0)[:500], "chebyshev")
+    return float(distances.min(initial=np.inf)) if len(distances) else 0.0
+
+
+def _log_variance(courses: TimeCourses, mean: float | None) -> float:
+    """Logarithm of the mean squared value around the mean."""
+    center = float(courses.values.mean()) if mean is None else mean
+    scale = max(float(courses.values.max()) - center, center - float(courses.values.min()))
+    if scale <= 1e-14 * abs(center):
+        raise InputError(f"all values are equal ({center:g}): there is nothing to fit.")
+    _reasonable(scale, "values vary by")
+    chunks = np.array_split(courses.values, -(-len(courses.values) // 100_000))
+    squares = sum(float(np.sum(((chunk - center) / scale) ** 2)) for chunk in chunks)
+    return float(np.log(squares / len(courses.values)) + 2 * np.log(scale))
+
+
+def _reasonable(size: float, what: str) -> None:
+    if not 1e-100 <= size <= 1e100:
+        raise InputError(f"{what} {size:.3g}: choose a unit in which that is between 1e-100 and 1e100.")
