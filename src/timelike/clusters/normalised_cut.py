@@ -136,7 +136,7 @@ def _unlike_rows(rows: Floats, seed: int) -> Floats:
 
 def _first(count: int, seed: int) -> int:
     """The row that scikit-learn starts from with this seed, after a vector for its eigensolver: the same clusters."""
-    draws = np.random.RandomState(seed)  # noqa: NPY002
+    draws = np.random.RandomState(seed)
     draws.uniform(-1, 1, count)
     return int(draws.randint(count))
 
