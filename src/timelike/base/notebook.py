@@ -160,8 +160,7 @@ def similarity(found: Similarity) -> str:
 
 def explanation(why: Explanation) -> str:
     """Bars along time: what each value adds to the similarity of two courses, or takes from it."""
-    verdict = "one curve explains both better" if why.similarity > 0 else "two curves explain them better"
-    said = f"s = {number(why.similarity)}: {verdict}. Bars show where along time that comes from; they add up to s."
+    said = f"s = {number(why.similarity)}: {why.verdict}. Bars show where along time that comes from; they add up to s."
     legend = "".join(
         f'<span style="color:{color}">&#9632;</span> {escape(shortened(name, 2 * NAME))} &nbsp; '
         for color, name in zip(COLORS, why.pair.names, strict=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from timelike.base.files import atomic_path
-from timelike.base.tables import unquoted
+from timelike.base.tables import harmless, unquoted
 from timelike.exceptions import InputError
 from timelike.ontology import Ontology
 from timelike.ontology.bhi import Weights, bhi
@@ -34,7 +34,7 @@ def run(
     yield f"BHI {result.value:.4f}, z {result.z:.3f}, p {result.p:.3g} ({basis})"
     if table is not None:
         with atomic_path(table) as temporary:
-            enrichment(labels, genes, found).to_csv(temporary, index=False)
+            harmless(enrichment(labels, genes, found)).to_csv(temporary, index=False)
         yield f"wrote {table}"
 
 

@@ -170,8 +170,7 @@ def explain(
     gp = model_of(courses, model, kernel)
     why = explain_pair(courses, gp, first, second)
     click.echo(why.to_frame().to_string(index=False, float_format=lambda x: f"{x:.4g}"))
-    better = "one curve explains both better" if why.similarity > 0 else "two curves explain them better"
-    click.echo(f"s = {why.similarity:.4f}: {better}")
+    click.echo(f"s = {why.similarity:.4f}: {why.verdict}")
     if figure is not None:
         _draw(courses, gp, why, figure)
         say(f"wrote {figure}")

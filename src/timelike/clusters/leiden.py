@@ -63,7 +63,7 @@ def leiden(
     """
     if objective not in OBJECTIVES:
         raise InputError(f"there is no objective {objective!r}: choose from {', '.join(OBJECTIVES)}.")
-    if isinstance(resolution, bool) or not (np.isfinite(resolution) and resolution > 0):
+    if not (checks.is_number(resolution) and resolution > 0):
         raise InputError(f"resolution is {resolution!r}: expected a number above zero.")
     if not hasattr(found, "indices"):
         raise InputError(

@@ -44,6 +44,11 @@ class Explanation:
     def _repr_html_(self) -> str:
         return notebook.explanation(self)
 
+    @property
+    def verdict(self) -> str:
+        """What the similarity says, in words."""
+        return "one curve explains both better" if self.similarity > 0 else "two curves explain them better"
+
     def to_frame(self) -> pd.DataFrame:
         """Tidy table with columns course, time, value and contribution."""
         return self.pair.to_frame().assign(contribution=np.concatenate(self.contributions))

@@ -122,7 +122,7 @@ def pair(
     names = [short(name) for name in why.pair.names]
     texts = [*names, "one curve for both, ± 2 sd", "a curve for each"]
     rows = legend_above(ax, [*points, (shared[1], shared[0]), tuple(own)], texts)
-    return titled(ax, _verdict(why.similarity), rows=rows)
+    return titled(ax, f"s = {number(why.similarity, '.2f')}: {why.verdict}", rows=rows)
 
 
 def _draw_own(ax: Any, at: Floats, mean: Floats, color: str) -> Any:
@@ -155,7 +155,7 @@ def explanation(why: Explanation, ax: Axes | None = None, *, time: str = "time")
     ax.axhline(0, color="0.3", linewidth=0.6)
     labelled(ax, "", time, "contribution to s")
     rows = legend_above(ax, handles, [short(name) for name in why.pair.names])
-    return titled(ax, _verdict(why.similarity), rows=rows)
+    return titled(ax, f"s = {number(why.similarity, '.2f')}: {why.verdict}", rows=rows)
 
 
 def neighbors(
@@ -221,10 +221,4 @@ def _draw_neighbor(ax: Any, course: TimeCourses, rank: int, score: float) -> Non
     label = f"{short(course.names[0])}, s = {number(score, '.1f')}"
     ax.plot(
         *averaged(course)[0].T, linestyle=dashes, marker=marker, color=COLORS[rank % LIGHT], linewidth=0.9, label=label
-    )
-
-
-def _verdict(s: float) -> str:
-    return f"s = {number(s, '.2f')}: " + (
-        "one curve explains both better" if s > 0 else "two curves explain them better"
     )
