@@ -67,6 +67,12 @@ def test_ontology_is_an_island():
     assert {name for path in files for name in imported(path)} == {"exceptions", "ontology"}
 
 
+def test_the_map_for_contributors_has_these_rooms():
+    text = (Path(__file__).parents[1] / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    lines = text.split("```")[3].strip("\n").split("\n")
+    assert [line[:44].split() for line in lines] == [line.split() for line in ROOMS.strip().split("\n")]
+
+
 def test_import_is_light():
     """`import timelike` must not load what it does not need yet."""
     import subprocess
