@@ -145,18 +145,16 @@ class _Place:
         """Labels, and probabilities where they are known."""
         import pandas as pd
 
-        names = [*map(str, range(clustering.k)), *([NONE] if (clustering.labels < 0).any() else [])]
+        names, in_none = [*map(str, range(clustering.k)), NONE], clustering.labels < 0
         codes = np.full(len(self.index), -1)
-        codes[self.rows] = np.where(clustering.labels < 0, clustering.k, clustering.labels)
-        self.frame[self.key] = pd.Categorical.from_codes(codes, names)
-        if clustering.probabilities is None:
-            return
-        sure = clustering.to_frame()["probability"].to_numpy()
-        self.frame[f"{self.key}_probability"] = self._spread(sure)
+        codes[self.rows] = np.where(in_none, clustering.k, clustering.labels)
+        self.frame[self.key] = pd.Categorical.from_codes(codes, names if in_none.any() else names[:-1])
         known = clustering.probabilities
-        every = np.column_stack([known, np.maximum(1 - known.sum(axis=1), 0)])
-        columns = [*map(str, range(clustering.k)), NONE]
-        self.arrays[f"{self.key}_probabilities"] = pd.DataFrame(self._spread(every), self.index, columns)
+        if known is not None:
+            sure = clustering.to_frame()["probability"].to_numpy()
+            self.frame[f"{self.key}_probability"] = self._spread(sure)
+            every = np.column_stack([known, np.maximum(1 - known.sum(axis=1), 0)])
+            self.arrays[f"{self.key}_probabilities"] = pd.DataFrame(self._spread(every), self.index, names)
 
     def write_graph(self, scores: csr_matrix) -> None:
         """The neighbour graph: similarities, and what other tools make of them."""
@@ -167,8 +165,7 @@ class _Place:
         where = self.rows[edges.row], self.rows[edges.col]
         for end, (convert, symmetric) in _GRAPHS.items():
             one_way = csr_matrix((convert(edges.data), where), shape=(size, size))
-            both = one_way.maximum(one_way.T).tocsr() if symmetric else one_way
-            self.graphs[f"{self.key}_{end}"] = both
+            self.graphs[f"{self.key}_{end}"] = one_way.maximum(one_way.T).tocsr() if symmetric else one_way
 
     def _spread(self, values: Floats) -> Floats:
         """Values of the courses in their rows, NaN in all others."""

@@ -30,8 +30,7 @@ class CourseEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
 
     def _training_courses(self, X: Any) -> TimeCourses:
         """The rows of X as courses, under the names of the rows where X is a table that has some."""
-        matrix = validated(self, X, reset=True)
-        return courses_of(matrix, self.times, names=row_names(X))
+        return courses_of(validated(self, X, reset=True), self.times, row_names(X))
 
     def _new_courses(self, X: Any) -> TimeCourses:
         """The rows of X as courses with the times of the training courses."""

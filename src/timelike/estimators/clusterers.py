@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -75,6 +76,7 @@ def with_none(clustering: Clustering) -> Floats:
     return np.column_stack([known, np.maximum(1 - known.sum(axis=1), 0)])
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class GPMixture(CurveClusterer):
     """Clusters of courses that share a curve, by a variational mixture of Gaussian processes.
 
@@ -124,30 +126,16 @@ class GPMixture(CurveClusterer):
     (3, array([0, 1, 2]), (150, 4))
     """
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        times: ArrayLike | None = None,
-        *,
-        kernel: str | Kernel = "se",
-        mean: str | float = "constant",
-        gp: GP | None = None,
-        spread: float | None = None,
-        robust: bool = True,
-        refine: bool = False,
-        max_clusters: int = MAX_K,
-        random_state: int | np.random.RandomState | None = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.times = times
-        self.kernel = kernel
-        self.mean = mean
-        self.gp = gp
-        self.spread = spread
-        self.robust = robust
-        self.refine = refine
-        self.max_clusters = max_clusters
-        self.random_state = random_state
+    n_clusters: int | None = field(default=None, kw_only=False)
+    times: ArrayLike | None = field(default=None, kw_only=False)
+    kernel: str | Kernel = "se"
+    mean: str | float = "constant"
+    gp: GP | None = None
+    spread: float | None = None
+    robust: bool = True
+    refine: bool = False
+    max_clusters: int = MAX_K
+    random_state: int | np.random.RandomState | None = 0
 
     def fit(self, X: ArrayLike, y: object = None) -> Self:
         """Find the clusters of the rows of X; `y` is not used."""
@@ -175,6 +163,7 @@ def _seed(random_state: Any) -> int:
     return int(check_random_state(random_state).randint(2**31 - 1))
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class EvidenceLinkage(CurveClusterer):
     """Clusters from merging, again and again, the two that most want one curve.
 
@@ -214,22 +203,12 @@ class EvidenceLinkage(CurveClusterer):
     (3, (149, 4))
     """
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        times: ArrayLike | None = None,
-        *,
-        kernel: str | Kernel = "se",
-        mean: str | float = "constant",
-        gp: GP | None = None,
-        spread: float | None = 0.0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.times = times
-        self.kernel = kernel
-        self.mean = mean
-        self.gp = gp
-        self.spread = spread
+    n_clusters: int | None = field(default=None, kw_only=False)
+    times: ArrayLike | None = field(default=None, kw_only=False)
+    kernel: str | Kernel = "se"
+    mean: str | float = "constant"
+    gp: GP | None = None
+    spread: float | None = 0.0
 
     def fit(self, X: ArrayLike, y: object = None) -> Self:
         """Find the clusters of the rows of X; `y` is not used."""

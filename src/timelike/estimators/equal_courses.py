@@ -14,20 +14,11 @@ if TYPE_CHECKING:
 
 
 class Equal(NamedTuple):
-    """Numbers that are the same for equal courses.
+    """Numbers that are the same for equal courses."""
 
-    Attributes
-    ----------
-    new : (N,)
-        -1 where no known course is equal.
-    known : (M,)
-    first : (N,)
-        Position of the first known course that is equal, or -1.
-    """
-
-    new: Ints
-    known: Ints
-    first: Ints
+    new: Ints  # (N,), -1 where no known course is equal
+    known: Ints  # (M,)
+    first: Ints  # (N,), position of the first known course that is equal, or -1
 
 
 def equal_courses(courses: TimeCourses, known: TimeCourses) -> Equal:

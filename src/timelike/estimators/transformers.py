@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -68,6 +69,7 @@ class CourseTransformer(TransformerMixin, CourseEstimator):  # type: ignore[misc
         return np.array([f"{prefix}_{name}" for name in self.courses_.names], dtype=object)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class GPSimilarity(CourseTransformer):
     """Similarity of each row of X to each training course.
 
@@ -112,20 +114,11 @@ class GPSimilarity(CourseTransformer):
     0.97
     """
 
-    def __init__(
-        self,
-        times: ArrayLike | None = None,
-        kernel: str | Kernel = "se",
-        *,
-        mean: str | float = "constant",
-        gp: GP | None = None,
-        output: str = "similarity",
-    ) -> None:
-        self.times = times
-        self.kernel = kernel
-        self.mean = mean
-        self.gp = gp
-        self.output = output
+    times: ArrayLike | None = field(default=None, kw_only=False)
+    kernel: str | Kernel = field(default="se", kw_only=False)
+    mean: str | float = "constant"
+    gp: GP | None = None
+    output: str = "similarity"
 
     def transform(self, X: ArrayLike) -> Floats:
         """What `output` says of each row of X and each training course, (N, N_training)."""
@@ -149,6 +142,7 @@ class GPSimilarity(CourseTransformer):
         return values
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class GPNeighbors(CourseTransformer):
     """The training courses most similar to each row of X, as a sparse graph.
 
@@ -197,22 +191,12 @@ class GPNeighbors(CourseTransformer):
     1.0
     """
 
-    def __init__(
-        self,
-        n_neighbors: int = 7,
-        times: ArrayLike | None = None,
-        *,
-        kernel: str | Kernel = "se",
-        mean: str | float = "constant",
-        gp: GP | None = None,
-        mode: str = "distance",
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.times = times
-        self.kernel = kernel
-        self.mean = mean
-        self.gp = gp
-        self.mode = mode
+    n_neighbors: int = field(default=7, kw_only=False)
+    times: ArrayLike | None = field(default=None, kw_only=False)
+    kernel: str | Kernel = "se"
+    mean: str | float = "constant"
+    gp: GP | None = None
+    mode: str = "distance"
 
     def transform(self, X: ArrayLike) -> csr_matrix:
         """The graph, (N, N_training), in CSR format; the edges of a row are sorted by distance."""

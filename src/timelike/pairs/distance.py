@@ -104,8 +104,7 @@ def _edr(courses: TimeCourses) -> Floats:
     series = _series(courses, "edr")
     lengths = courses.sizes
     padded = np.full((len(series), int(lengths.max())), np.nan)
-    for row, values in zip(padded, series, strict=True):
-        row[: len(values)] = values
+    padded[np.arange(padded.shape[1]) < lengths[:, None]] = courses.values
     spread = np.array([values.std() for values in series])
     result = np.empty((len(series), len(series)))
 

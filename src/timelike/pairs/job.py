@@ -38,22 +38,15 @@ CUT = Cut()
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """Similarities of some courses of a route to others, or among themselves.
-
-    Attributes
-    ----------
-    way : Route
-    left, right
-        Courses of the rows and of the columns, as the route numbers them, in the route's order.
-    offset : int or None
-        Number of the first course that stands for a column; None when rows and columns are the same courses.
-    cut : Cut
-    """
+    """Similarities of some courses of a route to others, or among themselves."""
 
     way: Route
     left: Ints
+    """Courses of the rows, as the route numbers them, in the route's order."""
     right: Ints
+    """Courses of the columns, likewise."""
     offset: int | None = None
+    """Number of the first course that stands for a column; None when rows and columns are the same courses."""
     cut: Cut = CUT
 
     @classmethod

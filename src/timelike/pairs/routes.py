@@ -32,17 +32,12 @@ PRECISE_ABOVE = 1e5
 class Route(Protocol):
     """A way to compute tiles; `order` is a sequence of the courses in which neighbours share work."""
 
-    @property
-    def name(self) -> str:
-        """What the route is called."""
-
-    @property
-    def side(self) -> int:
-        """Courses along each side of a tile."""
-
-    @property
-    def symmetric(self) -> bool:
-        """Whether a tile and its mirror image have the same bits, so that both may be computed."""
+    name: str
+    """What the route is called."""
+    side: int
+    """Courses along each side of a tile."""
+    symmetric: bool
+    """Whether a tile and its mirror image have the same bits, so that both may be computed."""
 
     @property
     def order(self) -> Ints:
@@ -135,7 +130,7 @@ class PairForm:
         """Write the similarities of all rows of `m_i` to all rows of `m_j` into `out`."""
         x_i, x_j = m_i @ self.root, m_j @ self.root
         q_i, q_j = _half_squares(x_i), _half_squares(x_j)
-        extra = np.einsum("ia,ab,ib->i", m_j, self.own, m_j, optimize=True) if self.own.any() else 0.0
+        extra = self.own_part(m_j)
         if max(q_i.max(), q_j.max()) > precise_above:
             from scipy.spatial.distance import cdist
 
@@ -149,6 +144,10 @@ class PairForm:
             right[:, 1] = extra - q_j
             right[:, 2:] = m_j
             np.matmul(left, right.T, out=out)
+
+    def own_part(self, m_j: Floats) -> Floats:
+        """``m_j own m_j`` for each row of `m_j`."""
+        return np.einsum("ia,ab,ib->i", m_j, self.own, m_j, optimize=True) if self.own.any() else np.zeros(len(m_j))
 
 
 def _half_squares(x: Floats) -> Floats:
@@ -226,29 +225,18 @@ class GridRoute:
 
 @dataclass(frozen=True, eq=False)
 class InformationRoute:
-    """Many designs: ``I + A_i + A_j`` is factored for each pair, laid out so that the inner loop runs over pairs.
-
-    Attributes
-    ----------
-    found : Information
-    A : (r (r + 1) / 2, N)
-        Lower triangles, row after row, with the course as last index.
-    b : (r, N)
-    squares, log_dets : (N,)
-        ``b^T (I + A)^-1 b / 2`` and ``log det(I + A)``: the two parts of each course's own evidence.
-    engine : Engine
-        What eliminates, where the terms are not so large that they would cancel.
-    """
+    """Many designs: ``I + A_i + A_j`` is factored for each pair, laid out so that the inner loop runs over pairs."""
 
     name = "information"
     side = 256  # less is computed twice, in the tiles on the diagonal
     symmetric = False
     found: Information
-    A: Floats
-    b: Floats
-    squares: Floats
-    log_dets: Floats
+    A: Floats  # (r (r + 1) / 2, N): lower triangles, row after row, with the course as last index
+    b: Floats  # (r, N)
+    squares: Floats  # (N,): b^T (I + A)^-1 b / 2, which with log_dets makes each course's own evidence
+    log_dets: Floats  # (N,): log det(I + A)
     engine: Engine
+    """What eliminates, where the terms are not so large that they would cancel."""
     precise_above: float = PRECISE_ABOVE
 
     @classmethod

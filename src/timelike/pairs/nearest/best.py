@@ -13,7 +13,6 @@ from timelike.base.tiles import Tile, all_tiles
 from timelike.pairs.routes import Route
 
 if TYPE_CHECKING:
-    from timelike.courses import TimeCourses
     from timelike.gp.modelled import Modelled
 
 WIDTH = 4096
@@ -22,40 +21,16 @@ WIDTH = 4096
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """What is looked for: the k best items of each course.
-
-    Attributes
-    ----------
-    here : Modelled
-        The courses asked about, followed by the items where these are other courses, under the model.
-    asked : int
-        The first so many courses are asked about.
-    first : int
-        From here on the courses are items: 0 when they are compared among themselves.
-    k : int
-    threads : int or None
-    """
+    """What is looked for: the k best items of each course."""
 
     here: Modelled
+    """The courses asked about, followed by the items where these are other courses, under the model."""
     asked: int
+    """The first so many courses are asked about."""
     first: int
+    """From here on the courses are items: 0 when they are compared among themselves."""
     k: int
     threads: int | None
-
-    @property
-    def courses(self) -> TimeCourses:
-        """Those asked about, and the items."""
-        return self.here.courses
-
-    @property
-    def items(self) -> Ints:
-        """Positions of the items."""
-        return np.arange(self.first, len(self.courses))
-
-    @property
-    def pairs(self) -> float:
-        """Number of pairs."""
-        return float(self.asked) * len(self.items)
 
 
 class Best:
@@ -90,17 +65,17 @@ def by_tiles(task: Task, best: Best, way: Route, rows: Ints | None = None, width
     items = way.order[way.order >= task.first]
 
     def work(tile: Tile) -> None:
-        for start in range(0, len(items), width):
-            offer_tile(best, way, asked[tile[0]], items[start : start + width])
+        offer_tile(best, way, asked[tile[0]], items, width)
 
-    side = min(way.side, 256)
-    run_tiles(work, all_tiles(len(asked), 1, side), task.threads, "neighbors")
+    run_tiles(work, all_tiles(len(asked), 1, min(way.side, 256)), task.threads, "neighbors")
 
 
-def offer_tile(best: Best, way: Route, rows: Ints, items: Ints) -> None:
-    """Offer the best of some items to some courses."""
-    values = np.empty((len(rows), len(items)))
-    way.tile(rows, items, values)
-    count = min(best.indices.shape[1] + 1, len(items))
-    found = np.argpartition(values, len(items) - count, axis=1)[:, len(items) - count :]
-    best.offer(rows, items[found], np.take_along_axis(values, found, axis=1))
+def offer_tile(best: Best, way: Route, rows: Ints, items: Ints, width: int = WIDTH) -> None:
+    """Offer some items to some courses, the best of `width` of them at a time."""
+    for start in range(0, len(items), width):
+        part = items[start : start + width]
+        values = np.empty((len(rows), len(part)))
+        way.tile(rows, part, values)
+        count = min(best.indices.shape[1] + 1, len(part))
+        found = np.argpartition(values, len(part) - count, axis=1)[:, len(part) - count :]
+        best.offer(rows, part[found], np.take_along_axis(values, found, axis=1))

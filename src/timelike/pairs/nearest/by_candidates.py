@@ -16,7 +16,7 @@ import numpy as np
 
 from timelike.base.arrays import Floats, Ints
 from timelike.base.threads import run_tiles
-from timelike.base.tiles import Tile, all_tiles
+from timelike.base.tiles import Tile, all_tiles, spans
 from timelike.gp.basis import basis
 from timelike.gp.information import Information, chunks
 from timelike.pairs.nearest.best import WIDTH, Best, Task, offer_tile
@@ -44,38 +44,23 @@ def by_candidates(task: Task, best: Best, way: Route, count: int = CANDIDATES) -
 
     def work(tile: Tile) -> None:
         rows = asked[tile[0]]
-        items = ranking.candidates(rows)
-        for start in range(0, len(items), WIDTH):
-            offer_tile(best, way, rows, items[start : start + WIDTH])
+        offer_tile(best, way, rows, ranking.candidates(rows))
 
     run_tiles(work, all_tiles(task.asked, 1, SIDE), task.threads, "neighbors")
 
 
 @dataclass(frozen=True, eq=False)
 class Ranking:
-    """The similarity to within a term of the course asked about, if all items were equally uncertain.
-
-    Attributes
-    ----------
-    found : Information
-    precision : (r, r)
-        Inverse of the mean posterior covariance of the items.
-    features : (r + r (r + 1) / 2, M)
-        The items: their means, and the products of these.
-    sample : (L,)
-        Items chosen at random.
-    rank : int
-        How good a candidate must be: as good as this rank in the sample.
-    first : int
-        Position of the first item.
-    """
+    """The similarity to within a term of the course asked about, if all items were equally uncertain."""
 
     found: Information
-    precision: Floats
-    features: Floats
-    sample: Ints
+    precision: Floats  # (r, r): inverse of the mean posterior covariance of the items
+    features: Floats  # (r + r (r + 1) / 2, M): the items, their means and the products of these
+    sample: Ints  # (L,): items chosen at random
     rank: int
+    """How good a candidate must be: as good as this rank in the sample."""
     first: int
+    """Position of the first item."""
 
     @classmethod
     def of(cls, found: Information, task: Task, candidates: int = CANDIDATES) -> Ranking:
@@ -99,7 +84,8 @@ class Ranking:
         """Items that rank high for at least one of the courses `rows`, in their order."""
         form = self.form(rows)
         least = np.partition(form @ self.features[:, self.sample], -self.rank, axis=1)[:, -self.rank, None]
-        high = [(form @ self.features[:, part] >= least).any(axis=0) for part in self._parts()]
+        parts = spans(slice(0, self.features.shape[1]), 4 * WIDTH)
+        high = [(form @ self.features[:, part] >= least).any(axis=0) for part in parts]
         return np.flatnonzero(np.concatenate(high)) + self.first
 
     def form(self, rows: Ints) -> Floats:
@@ -110,6 +96,3 @@ class Ranking:
         square = A - A @ solved[:, :, :-1]
         i, j = np.tril_indices(self.found.rank)
         return np.concatenate([linear, square[:, i, j] * np.where(i == j, -0.5, -1)], axis=1)
-
-    def _parts(self) -> list[slice]:
-        return [slice(a, a + 4 * WIDTH) for a in range(0, self.features.shape[1], 4 * WIDTH)]

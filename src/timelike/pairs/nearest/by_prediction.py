@@ -8,7 +8,6 @@ The best of each pair of designs are offered with their exact s.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,18 +28,18 @@ def by_prediction(task: Task, best: Best, *, approximate: bool = False) -> None:
     In coordinates in which it is the identity, ``log p(y_i | y_j)`` is a constant minus half the squared distance
     of what was measured, y_i, and what j predicts.
     """
-    predictions = Predictions(task.here)
-    design_of = task.courses.design_of
-    for g in np.unique(design_of[: task.asked]):
-        rows = np.flatnonzero(design_of[: task.asked] == g)
-        values = task.courses.values_on(g)[: len(rows)] - task.here.gp.mean
-        for h in np.unique(design_of[task.first :]):
-            items = np.flatnonzero(design_of[task.first :] == h) + task.first
-            of_values, of_means = predictions.coordinates(g, h)
-            points = predictions.means[items] @ of_means
+    way = GridRoute.of(task.here.information)
+    means = np.ascontiguousarray(way.means)  # a course in one piece of memory
+    for g in np.unique(way.design_of[: task.asked]):
+        rows = np.flatnonzero(way.design_of[: task.asked] == g)
+        values = task.here.courses.values_on(g)[: len(rows)] - task.here.gp.mean
+        for h in np.unique(way.design_of[task.first :]):
+            items = np.flatnonzero(way.design_of[task.first :] == h) + task.first
+            of_values, of_means = coordinates(task.here, g, way.A[h])
+            points = means[items] @ of_means
             find = finder(points, approximate=approximate, threads=task.threads)
             # Only the courses of the two designs are put into the coordinates of their form.
-            scores = PairScores.of(predictions.way.form(g, h), predictions.means[np.concatenate([rows, items])])
+            scores = PairScores.of(way.form(g, h), means[np.concatenate([rows, items])])
             at = np.arange(len(rows))
             for part, found in nearest_points(points, values @ of_values, task.k + 1, find):
                 # An approximate index may find fewer than it was asked for, and says -1 for the others.
@@ -48,37 +47,21 @@ def by_prediction(task: Task, best: Best, *, approximate: bool = False) -> None:
                 best.offer(rows[part], items[found], known)
 
 
-@dataclass(frozen=True, eq=False)
-class Predictions:
-    """What the courses of one design predict at the times of another."""
+def coordinates(here: Modelled, g: int, A_h: Floats) -> tuple[Floats, Floats]:
+    """What turns values of design g, (n_g, d), and means of design h, (r, d), into points to be compared.
 
-    here: Modelled
-
-    @cached_property
-    def way(self) -> GridRoute:
-        """The forms of all pairs of designs."""
-        return GridRoute.of(self.here.information)
-
-    @cached_property
-    def means(self) -> Floats:
-        """Posterior means, (N, r), a course in one piece of memory."""
-        return np.ascontiguousarray(self.way.means)
-
-    def coordinates(self, g: int, h: int) -> tuple[Floats, Floats]:
-        """What turns values of design g, (n_g, d), and means of design h, (r, d), into points to be compared.
-
-        There are as many coordinates as directions in which a curve shows at the times of g.
-        """
-        span = slice(*self.here.courses.designs.starts[[g, g + 1]])
-        sd = np.sqrt(self.here.noise_variances[span, None])
-        left, scale, right = np.linalg.svd(self.here.basis()[span] / sd, full_matrices=False)
-        kept = scale > 1e-14 * scale.max(initial=0)
-        if not kept.any():  # a curve that is zero at all these times: every course predicts it equally well
-            return np.zeros((len(sd), 1)), np.zeros((self.way.A.shape[1], 1))
-        of_values, of_means = left[:, kept] / sd, scale[kept, None] * right[kept]
-        uncertain = of_means @ np.linalg.solve(np.eye(self.way.A.shape[1]) + self.way.A[h], of_means.T)
-        lower = np.linalg.cholesky(np.eye(len(of_means)) + uncertain)
-        return np.linalg.solve(lower, of_values.T).T, np.linalg.solve(lower, of_means).T
+    There are as many coordinates as directions in which a curve shows at the times of g.
+    """
+    span = slice(*here.courses.designs.starts[[g, g + 1]])
+    sd = np.sqrt(here.noise_variances[span, None])
+    left, scale, right = np.linalg.svd(here.basis()[span] / sd, full_matrices=False)
+    kept = scale > 1e-14 * scale.max(initial=0)
+    if not kept.any():  # a curve that is zero at all these times: every course predicts it equally well
+        return np.zeros((len(sd), 1)), np.zeros((len(A_h), 1))
+    of_values, of_means = left[:, kept] / sd, scale[kept, None] * right[kept]
+    uncertain = of_means @ np.linalg.solve(np.eye(len(A_h)) + A_h, of_means.T)
+    lower = np.linalg.cholesky(np.eye(len(of_means)) + uncertain)
+    return np.linalg.solve(lower, of_values.T).T, np.linalg.solve(lower, of_means).T
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,13 +71,12 @@ class PairScores:
     form: PairForm
     both: Floats
     """The means in the coordinates of the form's square, and as they are, side by side, (N, 2 r)."""
-    own: Floats | None
+    own: Floats
 
     @classmethod
     def of(cls, form: PairForm, means: Floats) -> PairScores:
         """For pairs whose similarity has this form."""
-        own = np.einsum("ia,ab,ib->i", means, form.own, means, optimize=True) if form.own.any() else None
-        return cls(form, np.concatenate([means @ form.root, means], axis=1), own)
+        return cls(form, np.concatenate([means @ form.root, means], axis=1), form.own_part(means))
 
     def __call__(self, rows: Ints, indices: Ints) -> Floats:
         """Similarities of the courses `rows` (n,) to the courses `indices` (n, m)."""
@@ -103,4 +85,4 @@ class PairScores:
         difference = left[:, None, :rank] - right[:, :, :rank]
         values = self.form.constant - np.einsum("ija,ija->ij", difference, difference) / 2
         values += np.einsum("ia,ija->ij", left[:, rank:] @ self.form.cross, right[:, :, rank:])
-        return values if self.own is None else values + self.own[indices]
+        return values + self.own[indices]

@@ -174,11 +174,11 @@ def _task(courses: TimeCourses, gp: GP, k: int, others: TimeCourses | None, thre
 
 def plan(task: Task, approximate: bool | None, affordable: Mapping[str, float] = AFFORDABLE) -> str:
     """How to search, in the word that the result has for it."""
-    designs = len(task.courses.designs)
-    if designs == 1 or len(task.items) >= ITEMS_A_DESIGN * designs:
+    designs, items = len(task.here.courses.designs), len(task.here.courses) - task.first
+    if designs == 1 or items >= ITEMS_A_DESIGN * designs:
         return "approximate" if approximate else "grid" if designs == 1 else "grids"
     if approximate is None:
-        approximate = task.pairs > affordable[task.here.once(route).name]
+        approximate = task.asked * items > affordable[task.here.once(route).name]
     return "candidates" if approximate else "tiles"
 
 

@@ -136,6 +136,7 @@ def brute_finder(items: Floats, workers: int) -> Finder:
     matter is answered again from differences.
     """
     from sklearn.neighbors import NearestNeighbors
+    from threadpoolctl import threadpool_limits
 
     centre = items.mean(axis=0)
     here = items - centre
@@ -145,7 +146,7 @@ def brute_finder(items: Floats, workers: int) -> Finder:
     def find(queries: Floats, count: int) -> Ints:
         there = queries - centre
         more = min(count + SPARE, len(here))
-        with _library_threads(workers):
+        with threadpool_limits(workers):
             squares, found = index.kneighbors(there, more)
         difference = here[found] - there[:, None]
         exact = np.einsum("ija,ija->ij", difference, difference)
@@ -169,17 +170,13 @@ def _again(result: Ints, rows: Ints, queries: Floats, items: Floats) -> Ints:
     return result
 
 
-def _library_threads(workers: int) -> Any:
-    from threadpoolctl import threadpool_limits
-
-    return threadpool_limits(workers)
-
-
 # -- approximate ------------------------------------------------------------------------------------------------
 
 
 def cell_finder(items: Floats, workers: int, cells_asked: int = CELLS_ASKED) -> Finder:
     """Finds in the cells nearest to the query alone (FAISS, inverted lists and a graph of them); may miss some."""
+    from threadpoolctl import threadpool_limits
+
     faiss = checks.optional(
         "faiss", "approximate", "the approximate search needs FAISS", ", or leave out approximate=True"
     )
@@ -187,13 +184,13 @@ def cell_finder(items: Floats, workers: int, cells_asked: int = CELLS_ASKED) -> 
     index = faiss.index_factory(items.shape[1], f"IVF{cells}_HNSW16,Flat")
     index.cp.niter, index.cp.max_points_per_centroid, index.cp.min_points_per_centroid = 10, 64, 1
     index.nprobe = min(cells_asked, cells)
-    with _library_threads(workers):
+    with threadpool_limits(workers):
         index.train(_single(items[:: max(1, len(items) // (64 * cells))]))
         for start in range(0, len(items), 1_000_000):
             index.add(_single(items[start : start + 1_000_000]))
 
     def find(queries: Floats, count: int) -> Ints:
-        with _library_threads(workers):
+        with threadpool_limits(workers):
             _, found = index.search(_single(queries), count)
         return np.asarray(found, dtype=np.intp)
 

@@ -75,8 +75,8 @@ def _of_model(gp: GP) -> str:
     """All digits of all parameters; how far a fit may search is none of them."""
     parameters = {k: v for k, v in gp.kernel.get_params().items() if not k.endswith("_bounds")}
     numbers = {k: np.asarray(v).tolist() for k, v in parameters.items() if not hasattr(v, "get_params")}
-    shown = [f"{type(gp.kernel).__name__} {numbers}", f"{gp.kernel}"]
-    return f"{' '.join(shown)}, signal sd {gp.signal_sd!r}, noise sd {gp.noise_sd!r}, mean {gp.mean!r}"
+    kernel = f"{type(gp.kernel).__name__} {numbers} {gp.kernel}"
+    return f"{kernel}, signal sd {gp.signal_sd!r}, noise sd {gp.noise_sd!r}, mean {gp.mean!r}"
 
 
 def _sum(*parts: Any) -> str:

@@ -243,21 +243,14 @@ def _writable(token: str) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Reordered:
-    """A route that reads what another route computed, in the order of the courses.
-
-    Attributes
-    ----------
-    path : Path
-        The similarities in the order of that route.
-    row, col
-        For each course of the result, its row and column there.
-    """
+    """A route that reads what another route computed, in the order of the courses."""
 
     name = "reordered"
     side = 128  # the file is mapped afresh for each part: pages read before would count as memory
     symmetric = False
     path: Path
-    row: Ints
+    """The similarities in the order of that route."""
+    row: Ints  # of each course of the result, its row there
     col: Ints
 
     @classmethod

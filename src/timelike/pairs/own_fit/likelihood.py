@@ -78,11 +78,11 @@ def evaluate(blocks: Blocks, parameters: Floats, form: Form) -> Point:
     root = np.linalg.inv(lower)
     inverse = root.swapaxes(-1, -2) @ root
     s = solved(blocks, lower, inverse @ targets(blocks), noise)
-    changes = _changes(s, inverse, (K1, K), noise[:, None, None] * blocks.share)
-    slope = [dot(s.alpha, p) - np.einsum("pbii->p", G) for p, G in zip(changes.pushed, changes.spread, strict=True)]
+    pushed, spread = _changes(s.alpha, inverse, (K1, K), noise[:, None, None] * blocks.share)
+    slope = [dot(s.alpha, p) - np.einsum("pbii->p", G) for p, G in zip(pushed, spread, strict=True)]
     bend = dot(s.alpha, times_vector(K2, s.alpha)) - dot(inverse, K2)
     within = blocks.within / noise
-    H = changes.products(s)
+    H = _products(s, inverse, pushed, spread)
     H[:, 0, 0] += 0.5 * bend
     H[:, 0, 1] += 0.5 * slope[0]
     H[:, 1, 0] += 0.5 * slope[0]
@@ -112,33 +112,32 @@ def _as_split(slope: Floats, H: Floats, p: Floats) -> tuple[Floats, Floats]:
     return (slope[:, None, :] @ J)[:, 0], curvature
 
 
-@dataclass(frozen=True, eq=False)
-class _Changes:
-    """How C changes with log length scale, log signal and log noise variance, C_a, as far as the values notice."""
+def _changes(
+    alpha: Floats, inverse: Floats, full: tuple[Floats, Floats], diagonal: Floats
+) -> tuple[list[Floats], list[Floats]]:
+    """How C changes with log length scale, log signal and log noise variance, C_a, as far as the values notice.
 
-    pushed: list[Floats]  # C_a alpha, (P, B, m)
-    solved: list[Floats]  # C^-1 C_a alpha
-    spread: list[Floats]  # C^-1 C_a, (P, B, m, m)
-
-    def products(self, s: Solved) -> Floats:
-        """``1/2 tr C^-1 C_a C^-1 C_b - alpha^T C_a P C_b alpha`` for each pair of parameters, (P, 3, 3).
-
-        P is C^-1 less what the estimate of the mean takes up. It is the second derivative of the log likelihood but
-        for ``1/2 (alpha^T C_ab alpha - tr C^-1 C_ab)``.
-        """
-        H = np.empty((len(s.weight), 3, 3))
-        for a in range(3):
-            for b in range(a, 3):
-                taken = dot(self.pushed[a], s.ones) * dot(self.pushed[b], s.ones) / s.weight
-                direct = dot(self.pushed[a], self.solved[b]) - taken
-                H[:, a, b] = H[:, b, a] = 0.5 * _trace(self.spread[a], self.spread[b]) - direct
-        return H
+    ``C_a alpha``, (P, B, m), and ``C^-1 C_a``, (P, B, m, m), for each of the three.
+    """
+    pushed = [*(times_vector(D, alpha) for D in full), diagonal * alpha]
+    return pushed, [*(inverse @ D for D in full), inverse * diagonal[..., None, :]]
 
 
-def _changes(s: Solved, inverse: Floats, full: tuple[Floats, Floats], diagonal: Floats) -> _Changes:
-    pushed = [*(times_vector(D, s.alpha) for D in full), diagonal * s.alpha]
+def _products(s: Solved, inverse: Floats, pushed: list[Floats], spread: list[Floats]) -> Floats:
+    """``1/2 tr C^-1 C_a C^-1 C_b - alpha^T C_a P C_b alpha`` for each pair of parameters, (P, 3, 3).
+
+    P is C^-1 less what the estimate of the mean takes up. It is the second derivative of the log likelihood but
+    for ``1/2 (alpha^T C_ab alpha - tr C^-1 C_ab)``.
+    """
     solved = [times_vector(inverse, p) for p in pushed]
-    return _Changes(pushed, solved, [*(inverse @ D for D in full), inverse * diagonal[..., None, :]])
+    H = np.empty((len(s.weight), 3, 3))
+    for a in range(3):
+        for b in range(a, 3):
+            taken = dot(pushed[a], s.ones) * dot(pushed[b], s.ones) / s.weight
+            direct = dot(pushed[a], solved[b]) - taken
+            trace = np.einsum("pbij,pbji->p", spread[a], spread[b])
+            H[:, a, b] = H[:, b, a] = 0.5 * trace - direct
+    return H
 
 
 def times_vector(D: Floats, v: Floats) -> Floats:
@@ -149,7 +148,3 @@ def times_vector(D: Floats, v: Floats) -> Floats:
 def dot(a: Floats, b: Floats) -> Floats:
     """Sum of products of all entries of each problem."""
     return np.einsum("pi,pi->p", a.reshape(len(a), -1), b.reshape(len(b), -1))
-
-
-def _trace(G: Floats, H: Floats) -> Floats:
-    return np.einsum("pbij,pbji->p", G, H)

@@ -93,13 +93,9 @@ def similarity_pairwise_fit(
     True
     """
     checks.instance(courses, TimeCourses, "courses")
-    return pairs_fitted(courses, _form(kernel), fixed_mean(mean), threads)
-
-
-def _form(kernel: str) -> Form:
     if not isinstance(kernel, str) or kernel not in FORMS:
         raise InputError(f"a fit for each pair knows the kernels {', '.join(FORMS)}, not {kernel!r}.")
-    return FORMS[kernel]
+    return pairs_fitted(courses, FORMS[kernel], fixed_mean(mean), threads)
 
 
 def pairs_fitted(
