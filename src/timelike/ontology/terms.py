@@ -10,8 +10,8 @@ from tempfile import TemporaryDirectory
 from typing import Literal, get_args
 
 import numpy as np
-import numpy.typing as npt
 
+from timelike.base.arrays import Bools, Floats, Ints
 from timelike.exceptions import DataWarning, InputError, warn
 from timelike.ontology.files import (
     RELATIONS,
@@ -25,9 +25,7 @@ from timelike.ontology.files import (
     read_records,
 )
 from timelike.ontology.semantic import (
-    Array,
     Combine,
-    Indices,
     Sparse,
     combine_terms,
     information_content,
@@ -126,7 +124,7 @@ class Ontology:
     aliases: Mapping[str, str]
     own: Sparse
     ancestors: Sparse
-    content: Array
+    content: Floats
     reading: Reading
 
     def __repr__(self) -> str:
@@ -139,7 +137,7 @@ class Ontology:
         pairs = zip(self.terms, self.content.tolist(), strict=True)
         return {term: value for term, value in pairs if np.isfinite(value)}
 
-    def similarity(self, genes: Iterable[str], measure: Measure = "resnik", combine: Combine = "max") -> Array:
+    def similarity(self, genes: Iterable[str], measure: Measure = "resnik", combine: Combine = "max") -> Floats:
         """Return how alike each pair of genes is, from 0 to 1.
 
         Parameters
@@ -189,7 +187,7 @@ class Ontology:
 
     def term_similarity(
         self, terms: Iterable[str], others: Iterable[str] | None = None, measure: Measure = "resnik"
-    ) -> Array:
+    ) -> Floats:
         """Return how alike each of ``terms`` and each of ``others`` are, from 0 to 1.
 
         Without ``others``, all pairs of ``terms``. NaN where no gene has a term: its information is unknown.
@@ -229,8 +227,7 @@ class Ontology:
         """Return who has what, ancestors included: sparse (n, terms) of bool; unusable genes have nothing."""
         rows = self._rows(self.mapped(genes))
         wide = (self.own[rows[rows >= 0]] @ self.ancestors).tocoo()
-        shape = (len(rows), len(self.terms))
-        return marked(np.flatnonzero(rows >= 0)[wide.row], wide.col, shape)
+        return marked(np.flatnonzero(rows >= 0)[wide.row], wide.col, (len(rows), len(self.terms)))
 
     # -- names to rows
 
@@ -238,7 +235,7 @@ class Ontology:
     def _gene_rows(self) -> dict[str, int]:
         return {gene: row for row, gene in enumerate(self.genes)}
 
-    def _find(self, name: str, has_terms: npt.NDArray[np.bool_]) -> tuple[str | None, str]:
+    def _find(self, name: str, has_terms: Bools) -> tuple[str | None, str]:
         if not name:
             return None, "unnamed"
         known = name in self._gene_rows
@@ -249,12 +246,12 @@ class Ontology:
             return symbols[0], "unannotated"
         return symbols[0], "symbol" if known else "synonym"
 
-    def _rows(self, mapped: Mapped) -> Indices:
+    def _rows(self, mapped: Mapped) -> Ints:
         """Return the row of ``own`` for each gene, -1 for those that cannot be used."""
         pairs = zip(mapped.found, mapped.fates, strict=True)
         return np.array([self._gene_rows[g] if g and f != "unannotated" else -1 for g, f in pairs], dtype=np.intp)
 
-    def _usable_rows(self, genes: Iterable[str]) -> Indices:
+    def _usable_rows(self, genes: Iterable[str]) -> Ints:
         mapped = self.mapped(genes)
         named = len(mapped.names) - mapped.count("unnamed")
         if not mapped.used:
@@ -279,7 +276,7 @@ class Ontology:
             )
         return f"{text} Check that the annotation is of your species and that the genes are symbols or synonyms."
 
-    def _term_rows(self, terms: Iterable[str]) -> Indices:
+    def _term_rows(self, terms: Iterable[str]) -> Ints:
         rows = {term: row for row, term in enumerate(self.terms)}
         asked = _names(terms)
         current = [self.aliases.get(term, term) for term in asked]
@@ -294,19 +291,19 @@ class Ontology:
     # -- comparing
 
     @cached_property
-    def _weight(self) -> Array:
+    def _weight(self) -> Floats:
         """Information content divided by its largest value; zero where unknown."""
         known = np.where(np.isfinite(self.content), self.content, 0.0)
         return known / (known.max(initial=0.0) or 1.0)
 
-    def _compare(self, own: Sparse, measure: Measure, combine: Combine) -> Array:
+    def _compare(self, own: Sparse, measure: Measure, combine: Combine) -> Floats:
         if (measure, combine) == ("resnik", "max"):
             return most_informative(own @ self.ancestors, self._weight)
         terms, columns = np.unique(own.indices, return_inverse=True)
         between = self._compare_terms(terms, measure)
         return combine_terms(between, np.split(columns, own.indptr[1:-1]), combine)
 
-    def _compare_terms(self, terms: Indices, measure: Measure) -> Array:
+    def _compare_terms(self, terms: Ints, measure: Measure) -> Floats:
         shared = most_informative(self.ancestors[terms], self._weight)
         if measure == "resnik":
             return shared
@@ -390,12 +387,12 @@ def read(
         own=marked(rows[says], columns[says], shape),
         ancestors=ancestors,
         content=content,
-        reading=found.reading(dropped=int(np.count_nonzero(~keep))),
+        reading=replace(found.reading, dropped=int(np.count_nonzero(~keep))),
     )
 
 
 def _check_found(found: Annotation, graph: Graph, gaf: str) -> None:
-    account = found.reading(dropped=0)
+    account = found.reading
     if not found.rows:
         raise InputError(
             f"{gaf}: nothing can be used with {graph.path} ({account}). Unknown terms: "
@@ -412,7 +409,7 @@ def _check_found(found: Annotation, graph: Graph, gaf: str) -> None:
 
 def _index(
     found: Annotation, genes: Sequence[str], terms: Sequence[str], drop: Collection[str]
-) -> tuple[Indices, Indices, npt.NDArray[np.bool_]]:
+) -> tuple[Ints, Ints, Bools]:
     """Return row, column and whether it is kept, for each distinct annotation."""
     row = {gene: number for number, gene in enumerate(genes)}
     column = {term: number for number, term in enumerate(terms)}
@@ -461,29 +458,28 @@ def _check_choice(setting: str, value: str, choices: object) -> None:
 
 
 _EXAMPLE_OBO = """
+default-namespace: biological_process
+
 [Term]
 id: GO:1
 name: process
-namespace: biological_process
 
 [Term]
 id: GO:2
 name: cell fate
-namespace: biological_process
 is_a: GO:1
 
 [Term]
 id: GO:3
 name: pluripotency
-namespace: biological_process
 is_a: GO:2
 
 [Term]
 id: GO:4
 name: cell shape
-namespace: biological_process
 is_a: GO:1
 """
+_EXAMPLE_GAF = "DB\t{0}\t{0}\t\t{1}\t\tIDA\t\tP\t\t{2}\tprotein\ttaxon:10090\t\t\t\t\n"
 _EXAMPLE_GENES = [("Sox2", "GO:2", ""), ("Nanog", "GO:3", "Enk"), ("Klf4", "GO:2", ""), ("Actb", "GO:4", "")]
 
 
@@ -498,11 +494,5 @@ def example() -> Ontology:
     with TemporaryDirectory() as folder:
         obo, gaf = Path(folder, "example.obo"), Path(folder, "example.gaf")
         obo.write_text(_EXAMPLE_OBO)
-        gaf.write_text("".join(map(_gaf_line, _EXAMPLE_GENES)))
+        gaf.write_text("".join(_EXAMPLE_GAF.format(*row) for row in _EXAMPLE_GENES))
         return replace(read(obo, gaf), source="example.gaf")
-
-
-def _gaf_line(row: tuple[str, str, str]) -> str:
-    gene, term, synonym = row
-    cells = ["DB", gene, gene, "", term, "", "IDA", "", "P", "", synonym, "protein", "taxon:10090"]
-    return "\t".join([*cells, "", "", "", ""]) + "\n"
