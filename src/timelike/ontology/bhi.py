@@ -9,8 +9,8 @@ from typing import Any, Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from timelike.base.arrays import Bools, Floats, Ints
 from timelike.exceptions import InputError
+from timelike.ontology.semantic import Array, Indices
 
 Weights = Literal["cluster", "size"]
 
@@ -116,7 +116,7 @@ def bhi(
     return Homogeneity(value, *_against(value, null), by_cluster, len(similarity), permutations, weights)
 
 
-def label_codes(clustering_or_labels: Any) -> tuple[tuple[Hashable, ...], Ints]:
+def label_codes(clustering_or_labels: Any) -> tuple[tuple[Hashable, ...], Indices]:
     """Return the distinct labels, sorted, and for each gene the number of its label, -1 for "in no cluster".
 
     Examples
@@ -147,7 +147,7 @@ def _check_settings(permutations: int, weights: str) -> None:
         raise InputError(f"weights is {weights!r}; expected 'cluster' or 'size'.")
 
 
-def _annotated(similarity: Floats, codes: Ints) -> tuple[Floats, Bools]:
+def _annotated(similarity: Array, codes: Indices) -> tuple[Array, npt.NDArray[np.bool_]]:
     """Return the similarities of the genes that count, with a zero diagonal, and which genes these are."""
     n = len(codes)
     if similarity.shape != (n, n):
@@ -165,7 +165,7 @@ def _annotated(similarity: Floats, codes: Ints) -> tuple[Floats, Bools]:
     return chosen, keep
 
 
-def _against(value: float, null: Floats) -> tuple[float, float, float, float]:
+def _against(value: float, null: Array) -> tuple[float, float, float, float]:
     """Return z, p, mean and standard deviation of a value against relabellings."""
     mean, sd = float(null.mean()), float(null.std(ddof=1))
     # Sums in another order differ in the last digits: that is neither spread nor a difference.
@@ -180,11 +180,11 @@ class _Clusters:
     """Members of the clusters that have pairs, as places in a list of genes that a relabelling shuffles."""
 
     codes: Sequence[int]
-    members: Sequence[Ints]
-    share: Floats
+    members: Sequence[Indices]
+    share: Array
 
     @staticmethod
-    def of(codes: Ints, count: int, weights: Weights) -> _Clusters:
+    def of(codes: Indices, count: int, weights: Weights) -> _Clusters:
         members = [np.flatnonzero(codes == code) for code in range(count)]
         paired = [code for code in range(count) if len(members[code]) > 1]
         if not paired:
@@ -195,13 +195,13 @@ class _Clusters:
         sizes = np.array([len(members[code]) if weights == "size" else 1 for code in paired], dtype=np.float64)
         return _Clusters(paired, [members[code] for code in paired], sizes / sizes.sum())
 
-    def means(self, similarity: Floats, orders: Ints) -> Floats:
+    def means(self, similarity: Array, orders: Indices) -> Array:
         """Return the mean within each cluster, for each order of the genes: (orders, clusters)."""
         sums = [_sums(similarity, orders, members) for members in self.members]
         pairs = [len(members) * (len(members) - 1) for members in self.members]
         return np.asarray(np.stack(sums, axis=1) / np.array(pairs))
 
-    def relabelled(self, similarity: Floats, permutations: int, rng: np.random.Generator) -> Iterator[Floats]:
+    def relabelled(self, similarity: Array, permutations: int, rng: np.random.Generator) -> Iterator[Array]:
         """Yield the means of random orders, a batch at a time so that memory stays small."""
         n = len(similarity)
         largest = min(max(len(members) for members in self.members), n // _LARGE)
@@ -211,7 +211,7 @@ class _Clusters:
             yield self.means(similarity, rng.permuted(orders, axis=1))
 
 
-def _sums(similarity: Floats, orders: Ints, places: Ints) -> Floats:
+def _sums(similarity: Array, orders: Indices, places: Indices) -> Array:
     """Return the sum over all pairs at these places, for each order of the genes."""
     genes = orders[:, places]
     if len(places) <= len(similarity) / _LARGE:

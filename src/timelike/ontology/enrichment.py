@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from timelike.base.arrays import Floats, Ints
 from timelike.exceptions import InputError
 from timelike.ontology.bhi import label_codes
+from timelike.ontology.semantic import Array, Indices
 from timelike.ontology.terms import Ontology
 
 if TYPE_CHECKING:
@@ -85,13 +85,13 @@ def enrichment(
 class _Counts:
     """How many genes are in each cluster, have each term, and both."""
 
-    both: Ints  # (clusters, terms)
-    per_cluster: Ints
-    per_term: Ints
+    both: Indices  # (clusters, terms)
+    per_cluster: Indices
+    per_term: Indices
     total: int
 
 
-def _count(codes: Ints, clusters: int, genes: tuple[str, ...], ontology: Ontology) -> _Counts:
+def _count(codes: Indices, clusters: int, genes: tuple[str, ...], ontology: Ontology) -> _Counts:
     if len(codes) != len(genes):
         raise InputError(f"{len(codes)} labels for {len(genes)} genes; expected one label per gene.")
     rows = _distinct(codes, genes, ontology)
@@ -101,7 +101,7 @@ def _count(codes: Ints, clusters: int, genes: tuple[str, ...], ontology: Ontolog
     return _Counts(both, member.sum(axis=1), np.asarray(has.sum(axis=0)), len(rows))
 
 
-def _distinct(codes: Ints, genes: tuple[str, ...], ontology: Ontology) -> list[int]:
+def _distinct(codes: Indices, genes: tuple[str, ...], ontology: Ontology) -> list[int]:
     """Return the places of annotated genes, one for each gene in each cluster."""
     mapped = ontology.mapped(genes)
     if not mapped.used:
@@ -111,7 +111,7 @@ def _distinct(codes: Ints, genes: tuple[str, ...], ontology: Ontology) -> list[i
     return sorted(first.values())
 
 
-def _chances(counts: _Counts, tested: Ints) -> tuple[Floats, Floats]:
+def _chances(counts: _Counts, tested: Indices) -> tuple[Array, Array]:
     """Return p and q for each cluster and tested term."""
     from scipy.stats import false_discovery_control, hypergeom
 

@@ -10,21 +10,22 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 
-from timelike.base.arrays import Floats, Ints
-
+Array = npt.NDArray[np.float64]
+Indices = npt.NDArray[np.intp]
 Sparse = Any  # SciPy ships no types for sparse arrays
 Combine = Literal["max", "bma"]
 
 
-def marked(rows: Ints, columns: Ints, shape: tuple[int, int]) -> Sparse:
+def marked(rows: Indices, columns: Indices, shape: tuple[int, int]) -> Sparse:
     """Return a sparse array of bool with these places marked; a place may be named more than once."""
     from scipy.sparse import csr_array
 
     return csr_array((np.ones(len(rows), dtype=bool), (rows, columns)), shape=shape)
 
 
-def ring(parents: Sparse) -> Ints:
+def ring(parents: Sparse) -> Indices:
     """Return the terms of the largest ring in a graph of parents; none when it has no ring, as it should."""
     from scipy.sparse.csgraph import connected_components
 
@@ -51,7 +52,7 @@ def reach(parents: Sparse) -> Sparse:
     return now
 
 
-def information_content(annotated: Ints, ancestors: Sparse) -> Floats:
+def information_content(annotated: Indices, ancestors: Sparse) -> Array:
     """Return ``-log(annotations at or below the term / all annotations)``, infinite where there are none.
 
     Parameters
@@ -72,7 +73,7 @@ def information_content(annotated: Ints, ancestors: Sparse) -> Floats:
         return np.asarray(np.log(len(annotated)) - np.log(counts), dtype=np.float64)
 
 
-def most_specific(own: Sparse, ancestors: Sparse) -> tuple[Ints, Ints]:
+def most_specific(own: Sparse, ancestors: Sparse) -> tuple[Indices, Indices]:
     """Return rows and columns of the annotations that no other annotation of the same row implies.
 
     Examples
@@ -88,7 +89,7 @@ def most_specific(own: Sparse, ancestors: Sparse) -> tuple[Ints, Ints]:
     return ways.row[alone].astype(np.intp), ways.col[alone].astype(np.intp)
 
 
-def most_informative(members: Sparse, weight: Floats) -> Floats:
+def most_informative(members: Sparse, weight: Array) -> Array:
     """Return, for each pair of rows, the largest weight among the columns that both rows have, or zero.
 
     For genes with propagated terms this is Resnik's similarity with the maximum over pairs of terms, because
@@ -112,7 +113,7 @@ def most_informative(members: Sparse, weight: Floats) -> Floats:
     return result
 
 
-def combine_terms(between: Floats, own: Sequence[Ints], combine: Combine) -> Floats:
+def combine_terms(between: Array, own: Sequence[Indices], combine: Combine) -> Array:
     """Return gene similarities from term similarities and the terms that each gene has by itself.
 
     Parameters

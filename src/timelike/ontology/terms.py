@@ -10,8 +10,8 @@ from tempfile import TemporaryDirectory
 from typing import Literal, get_args
 
 import numpy as np
+import numpy.typing as npt
 
-from timelike.base.arrays import Bools, Floats, Ints
 from timelike.exceptions import DataWarning, InputError, warn
 from timelike.ontology.files import (
     RELATIONS,
@@ -25,7 +25,9 @@ from timelike.ontology.files import (
     read_records,
 )
 from timelike.ontology.semantic import (
+    Array,
     Combine,
+    Indices,
     Sparse,
     combine_terms,
     information_content,
@@ -124,7 +126,7 @@ class Ontology:
     aliases: Mapping[str, str]
     own: Sparse
     ancestors: Sparse
-    content: Floats
+    content: Array
     reading: Reading
 
     def __repr__(self) -> str:
@@ -134,10 +136,9 @@ class Ontology:
     @property
     def information_content(self) -> dict[str, float]:
         """Information content in nats of every term that some gene has, by identifier."""
-        pairs = zip(self.terms, self.content.tolist(), strict=True)
-        return {term: value for term, value in pairs if np.isfinite(value)}
+        return {term: float(nats) for term, nats in zip(self.terms, self.content, strict=True) if np.isfinite(nats)}
 
-    def similarity(self, genes: Iterable[str], measure: Measure = "resnik", combine: Combine = "max") -> Floats:
+    def similarity(self, genes: Iterable[str], measure: Measure = "resnik", combine: Combine = "max") -> Array:
         """Return how alike each pair of genes is, from 0 to 1.
 
         Parameters
@@ -187,7 +188,7 @@ class Ontology:
 
     def term_similarity(
         self, terms: Iterable[str], others: Iterable[str] | None = None, measure: Measure = "resnik"
-    ) -> Floats:
+    ) -> Array:
         """Return how alike each of ``terms`` and each of ``others`` are, from 0 to 1.
 
         Without ``others``, all pairs of ``terms``. NaN where no gene has a term: its information is unknown.
@@ -235,7 +236,7 @@ class Ontology:
     def _gene_rows(self) -> dict[str, int]:
         return {gene: row for row, gene in enumerate(self.genes)}
 
-    def _find(self, name: str, has_terms: Bools) -> tuple[str | None, str]:
+    def _find(self, name: str, has_terms: npt.NDArray[np.bool_]) -> tuple[str | None, str]:
         if not name:
             return None, "unnamed"
         known = name in self._gene_rows
@@ -246,12 +247,12 @@ class Ontology:
             return symbols[0], "unannotated"
         return symbols[0], "symbol" if known else "synonym"
 
-    def _rows(self, mapped: Mapped) -> Ints:
+    def _rows(self, mapped: Mapped) -> Indices:
         """Return the row of ``own`` for each gene, -1 for those that cannot be used."""
         pairs = zip(mapped.found, mapped.fates, strict=True)
         return np.array([self._gene_rows[g] if g and f != "unannotated" else -1 for g, f in pairs], dtype=np.intp)
 
-    def _usable_rows(self, genes: Iterable[str]) -> Ints:
+    def _usable_rows(self, genes: Iterable[str]) -> Indices:
         mapped = self.mapped(genes)
         named = len(mapped.names) - mapped.count("unnamed")
         if not mapped.used:
@@ -276,7 +277,7 @@ class Ontology:
             )
         return f"{text} Check that the annotation is of your species and that the genes are symbols or synonyms."
 
-    def _term_rows(self, terms: Iterable[str]) -> Ints:
+    def _term_rows(self, terms: Iterable[str]) -> Indices:
         rows = {term: row for row, term in enumerate(self.terms)}
         asked = _names(terms)
         current = [self.aliases.get(term, term) for term in asked]
@@ -291,19 +292,19 @@ class Ontology:
     # -- comparing
 
     @cached_property
-    def _weight(self) -> Floats:
+    def _weight(self) -> Array:
         """Information content divided by its largest value; zero where unknown."""
         known = np.where(np.isfinite(self.content), self.content, 0.0)
         return known / (known.max(initial=0.0) or 1.0)
 
-    def _compare(self, own: Sparse, measure: Measure, combine: Combine) -> Floats:
+    def _compare(self, own: Sparse, measure: Measure, combine: Combine) -> Array:
         if (measure, combine) == ("resnik", "max"):
             return most_informative(own @ self.ancestors, self._weight)
         terms, columns = np.unique(own.indices, return_inverse=True)
         between = self._compare_terms(terms, measure)
         return combine_terms(between, np.split(columns, own.indptr[1:-1]), combine)
 
-    def _compare_terms(self, terms: Ints, measure: Measure) -> Floats:
+    def _compare_terms(self, terms: Indices, measure: Measure) -> Array:
         shared = most_informative(self.ancestors[terms], self._weight)
         if measure == "resnik":
             return shared
@@ -409,7 +410,7 @@ def _check_found(found: Annotation, graph: Graph, gaf: str) -> None:
 
 def _index(
     found: Annotation, genes: Sequence[str], terms: Sequence[str], drop: Collection[str]
-) -> tuple[Ints, Ints, Bools]:
+) -> tuple[Indices, Indices, npt.NDArray[np.bool_]]:
     """Return row, column and whether it is kept, for each distinct annotation."""
     row = {gene: number for number, gene in enumerate(genes)}
     column = {term: number for number, term in enumerate(terms)}
