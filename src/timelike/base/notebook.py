@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -93,9 +93,11 @@ def clusters(found: Clustering) -> str:
     rows = []
     for label in labels:
         inside = np.flatnonzero(found.labels == label)
-        rows.append((word(label), f"{len(inside):,}", first_names(found.names, inside)))
-    rest = more(found.k - 2 * PANELS, "cluster")
-    return fragment(line(repr(found)), small_table(("cluster", "courses", "first of them"), rows), *rest)
+        first = [shortened(found.names[i], NAME) for i in inside[:NAMES]]
+        rest = ["..."] if len(inside) > NAMES else []
+        rows.append(("none" if label < 0 else str(label), f"{len(inside):,}", ", ".join(first + rest)))
+    table = small_table(("cluster", "courses", "first of them"), rows)
+    return fragment(line(repr(found)), table, *more(found.k - 2 * PANELS, "cluster"))
 
 
 def curve_clusters(found: CurveClustering, times: Floats, curves: Curve) -> str:
@@ -211,17 +213,6 @@ def spaced(count: int, most: int) -> Ints:
 def more(count: int, noun: str) -> list[str]:
     """A line that says what is not shown, if anything."""
     return [line(f"... and {counted(count, f'more {noun}')}.")] if count > 0 else []
-
-
-def first_names(names: Sequence[str], inside: Ints) -> str:
-    """The first few names of a cluster."""
-    shown = ", ".join(shortened(names[i], NAME) for i in inside[:NAMES])
-    return shown + (", ..." if len(inside) > NAMES else "")
-
-
-def word(label: int) -> str:
-    """A cluster, for a table."""
-    return "none" if label < 0 else str(label)
 
 
 def number(value: float) -> str:

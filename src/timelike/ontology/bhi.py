@@ -10,9 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from timelike.exceptions import InputError
+from timelike.ontology.semantic import Array, Indices
 
-Array = npt.NDArray[np.float64]
-Indices = npt.NDArray[np.intp]
 Weights = Literal["cluster", "size"]
 
 _BATCH = 2_000_000  # similarities gathered at once: 16 MB, which stays near the processor

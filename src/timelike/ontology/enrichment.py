@@ -7,17 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from timelike.exceptions import InputError
 from timelike.ontology.bhi import label_codes
+from timelike.ontology.semantic import Array, Indices
 from timelike.ontology.terms import Ontology
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Array = npt.NDArray[np.float64]
-Indices = npt.NDArray[np.intp]
 
 
 def enrichment(
@@ -59,17 +56,29 @@ def enrichment(
        cluster  term       name  genes  term_genes     p
     0        0  GO:2  cell fate      3           3  0.25
     """
+    import pandas as pd
+
     names, codes = label_codes(clustering_or_labels)
     counts = _count(codes, len(names), tuple(genes), ontology)
     tested = np.flatnonzero((counts.per_term >= max(1, min_genes)) & (ontology.content > 0))
     p, q = _chances(counts, tested)
     cluster, place = np.nonzero(counts.both[:, tested])
-    frame = _frame(counts, cluster, tested[place]).assign(p=p[cluster, place], q=q[cluster, place])
-    frame.insert(0, "cluster", [names[code] for code in cluster])
-    frame.insert(1, "term", [ontology.terms[term] for term in tested[place]])
-    frame.insert(2, "name", [ontology.term_names[term] for term in tested[place]])
+    term = tested[place]
+    both, per_cluster, per_term = counts.both[cluster, term], counts.per_cluster[cluster], counts.per_term[term]
+    columns = {
+        "cluster": [names[code] for code in cluster],
+        "term": [ontology.terms[t] for t in term],
+        "name": [ontology.term_names[t] for t in term],
+        "genes": both,
+        "cluster_genes": per_cluster,
+        "term_genes": per_term,
+        "all_genes": counts.total,
+        "fold": both * counts.total / (per_cluster * per_term),
+        "p": p[cluster, place],
+        "q": q[cluster, place],
+    }
     order = {"cluster": True, "p": True, "fold": False, "term": True}
-    return frame.sort_values(list(order), ascending=list(order.values()), ignore_index=True)
+    return pd.DataFrame(columns).sort_values(list(order), ascending=list(order.values()), ignore_index=True)
 
 
 @dataclass(frozen=True)
@@ -97,23 +106,9 @@ def _distinct(codes: Indices, genes: tuple[str, ...], ontology: Ontology) -> lis
     mapped = ontology.mapped(genes)
     if not mapped.used:
         raise InputError(f"no gene has annotation: {mapped}. ontology.mapped(genes) tells more.")
-    fates = zip(mapped.found, mapped.fates, strict=True)
-    used = [place for place, (_, fate) in enumerate(fates) if fate in ("symbol", "synonym")]
+    used = [place for place, fate in enumerate(mapped.fates) if fate in ("symbol", "synonym")]
     first = {(codes[place], mapped.found[place]): place for place in reversed(used)}
     return sorted(first.values())
-
-
-def _frame(counts: _Counts, cluster: Indices, term: Indices) -> pd.DataFrame:
-    """Return the counts of each cluster and term, one row each."""
-    import pandas as pd
-
-    both, per_cluster, per_term = (
-        counts.both[cluster, term],
-        counts.per_cluster[cluster],
-        counts.per_term[term],
-    )
-    columns = {"genes": both, "cluster_genes": per_cluster, "term_genes": per_term, "all_genes": counts.total}
-    return pd.DataFrame({**columns, "fold": both * counts.total / (per_cluster * per_term)})
 
 
 def _chances(counts: _Counts, tested: Indices) -> tuple[Array, Array]:

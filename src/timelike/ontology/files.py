@@ -12,7 +12,7 @@ import gzip
 import re
 import zlib
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -220,7 +220,7 @@ def read_records(path: Source, graph: Graph) -> Iterator[Record]:
     """
     first = next((line for line in _lines(path) if line and not line.startswith("#")), "")
     if is_gene_sets(path):
-        return _gene_set_records(path, _set_finder(graph))
+        return _gene_set_records(path, graph)
     if first.startswith("!") or first.count("\t") >= 14:
         return _gaf_records(path)
     return _table_records(path, "\t" if "\t" in first else ",")
@@ -259,7 +259,8 @@ def _table_records(path: Source, separator: str) -> Iterator[Record]:
         yield Record(gene, term, evidence if _EVIDENCE.match(evidence) else "")
 
 
-def _gene_set_records(path: Source, find: Callable[[Collection[str]], str]) -> Iterator[Record]:
+def _gene_set_records(path: Source, graph: Graph) -> Iterator[Record]:
+    by_name = {_plain(term.name): key for key, term in graph.terms.items()}
     for number, line in enumerate(_lines(path), 1):
         field = line.split("\t")
         if not line.strip():
@@ -269,20 +270,9 @@ def _gene_set_records(path: Source, find: Callable[[Collection[str]], str]) -> I
                 f"{path}, line {number}: {len(field)} columns, but a GMT line has a set, a description and "
                 "genes, separated by tabs."
             )
-        term = find(field[:2])
+        named = by_name.get(_plain(_SET_PREFIX.sub("", field[0])), field[0])
+        term = next((column for column in field[:2] if graph.resolve(column)), named)
         yield from (Record(gene.strip(), term) for gene in field[2:] if gene.strip())
-
-
-def _set_finder(graph: Graph) -> Callable[[Collection[str]], str]:
-    """Return a function from a GMT line's first two columns to a term, or to the set's own name."""
-    by_name = {_plain(term.name): key for key, term in graph.terms.items()}
-
-    def find(columns: Collection[str]) -> str:
-        known = [column for column in columns if graph.resolve(column)]
-        name, *_ = columns
-        return known[0] if known else by_name.get(_plain(_SET_PREFIX.sub("", name)), name)
-
-    return find
 
 
 def _plain(name: str) -> str:
@@ -342,64 +332,51 @@ class Annotation:
         Every symbol in the file, whatever its aspect.
     synonyms : mapping of str to set of str
         Accessions and synonyms, and the symbols they may stand for.
-    fates : mapping of str to int
-        How many statements were used, negated, unknown or of another aspect.
-    unknown_terms, taxa : frozenset of str
-        Identifiers that the ontology does not know; species.
+    reading : Reading
+        The counts, before the evidence filter drops anything.
     """
 
     rows: frozenset[tuple[str, str, str]]
     genes: frozenset[str]
     synonyms: Mapping[str, set[str]]
-    fates: Mapping[str, int]
-    unknown_terms: frozenset[str]
-    taxa: frozenset[str]
-
-    def reading(self, dropped: int) -> Reading:
-        """Return the counts; ``dropped`` is how many rows the evidence filter takes from genes' lists."""
-        return Reading(
-            statements=sum(self.fates.values()),
-            negated=self.fates["negated"],
-            unknown=self.fates["unknown"],
-            other_aspect=self.fates["other_aspect"],
-            used=len(self.rows),
-            dropped=dropped,
-            unknown_terms=tuple(sorted(self.unknown_terms)),
-            taxa=tuple(sorted(self.taxa - {""})),
-        )
+    reading: Reading
 
 
 def collect(records: Iterable[Record], graph: Graph, chosen: Collection[str]) -> Annotation:
     """Gather the statements about the chosen terms, and count the others."""
-    rows, names, unknown, taxa = set(), set(), set(), set()
-    fates: Counter[str] = Counter()
+    rows, names, taxa = set(), set(), set()
+    unknown: Counter[str] = Counter()
+    statements = negated = other_aspect = 0
     for record in records:
-        term = graph.resolve(record.term)
-        fate = _fate(record, term, chosen)
-        fates[fate] += 1
+        statements += 1
         names.add((record.gene, record.other_names))
         taxa.add(record.taxon)
+        term = graph.resolve(record.term)
         if term is None:
-            unknown.add(record.term)
-        elif fate == "used":
+            unknown[record.term] += 1
+        elif record.negated:
+            negated += 1
+        elif term not in chosen:
+            other_aspect += 1
+        else:
             rows.add((record.gene, term, record.evidence))
-    genes = frozenset(gene for gene, _ in names)
-    return Annotation(frozenset(rows), genes, _synonyms(names), fates, frozenset(unknown), frozenset(taxa))
-
-
-def _fate(record: Record, term: str | None, chosen: Collection[str]) -> str:
-    if term is None:
-        return "unknown"
-    if record.negated:
-        return "negated"
-    return "used" if term in chosen else "other_aspect"
+    reading = Reading(
+        statements=statements,
+        negated=negated,
+        unknown=unknown.total(),
+        other_aspect=other_aspect,
+        used=len(rows),
+        dropped=0,
+        unknown_terms=tuple(sorted(unknown)),
+        taxa=tuple(sorted(taxa - {""})),
+    )
+    return Annotation(frozenset(rows), frozenset(gene for gene, _ in names), _synonyms(names), reading)
 
 
 def _synonyms(names: Iterable[tuple[str, str]]) -> dict[str, set[str]]:
     """Return the symbols behind each other name."""
     symbols = defaultdict(set)
     for gene, others in names:
-        for other in others.split("|"):
-            if other:
-                symbols[other].add(gene)
+        for other in filter(None, others.split("|")):
+            symbols[other].add(gene)
     return dict(symbols)

@@ -136,8 +136,7 @@ class Ontology:
     @property
     def information_content(self) -> dict[str, float]:
         """Information content in nats of every term that some gene has, by identifier."""
-        pairs = zip(self.terms, self.content.tolist(), strict=True)
-        return {term: value for term, value in pairs if np.isfinite(value)}
+        return {term: float(nats) for term, nats in zip(self.terms, self.content, strict=True) if np.isfinite(nats)}
 
     def similarity(self, genes: Iterable[str], measure: Measure = "resnik", combine: Combine = "max") -> Array:
         """Return how alike each pair of genes is, from 0 to 1.
@@ -229,8 +228,7 @@ class Ontology:
         """Return who has what, ancestors included: sparse (n, terms) of bool; unusable genes have nothing."""
         rows = self._rows(self.mapped(genes))
         wide = (self.own[rows[rows >= 0]] @ self.ancestors).tocoo()
-        shape = (len(rows), len(self.terms))
-        return marked(np.flatnonzero(rows >= 0)[wide.row], wide.col, shape)
+        return marked(np.flatnonzero(rows >= 0)[wide.row], wide.col, (len(rows), len(self.terms)))
 
     # -- names to rows
 
@@ -390,12 +388,12 @@ def read(
         own=marked(rows[says], columns[says], shape),
         ancestors=ancestors,
         content=content,
-        reading=found.reading(dropped=int(np.count_nonzero(~keep))),
+        reading=replace(found.reading, dropped=int(np.count_nonzero(~keep))),
     )
 
 
 def _check_found(found: Annotation, graph: Graph, gaf: str) -> None:
-    account = found.reading(dropped=0)
+    account = found.reading
     if not found.rows:
         raise InputError(
             f"{gaf}: nothing can be used with {graph.path} ({account}). Unknown terms: "
@@ -461,29 +459,28 @@ def _check_choice(setting: str, value: str, choices: object) -> None:
 
 
 _EXAMPLE_OBO = """
+default-namespace: biological_process
+
 [Term]
 id: GO:1
 name: process
-namespace: biological_process
 
 [Term]
 id: GO:2
 name: cell fate
-namespace: biological_process
 is_a: GO:1
 
 [Term]
 id: GO:3
 name: pluripotency
-namespace: biological_process
 is_a: GO:2
 
 [Term]
 id: GO:4
 name: cell shape
-namespace: biological_process
 is_a: GO:1
 """
+_EXAMPLE_GAF = "DB\t{0}\t{0}\t\t{1}\t\tIDA\t\tP\t\t{2}\tprotein\ttaxon:10090\t\t\t\t\n"
 _EXAMPLE_GENES = [("Sox2", "GO:2", ""), ("Nanog", "GO:3", "Enk"), ("Klf4", "GO:2", ""), ("Actb", "GO:4", "")]
 
 
@@ -498,11 +495,5 @@ def example() -> Ontology:
     with TemporaryDirectory() as folder:
         obo, gaf = Path(folder, "example.obo"), Path(folder, "example.gaf")
         obo.write_text(_EXAMPLE_OBO)
-        gaf.write_text("".join(map(_gaf_line, _EXAMPLE_GENES)))
+        gaf.write_text("".join(_EXAMPLE_GAF.format(*row) for row in _EXAMPLE_GENES))
         return replace(read(obo, gaf), source="example.gaf")
-
-
-def _gaf_line(row: tuple[str, str, str]) -> str:
-    gene, term, synonym = row
-    cells = ["DB", gene, gene, "", term, "", "IDA", "", "P", "", synonym, "protein", "taxon:10090"]
-    return "\t".join([*cells, "", "", "", ""]) + "\n"

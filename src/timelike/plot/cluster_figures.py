@@ -137,17 +137,13 @@ class _Shown:
     def members(self, label: int) -> Ints:
         return np.flatnonzero(self.clustering.labels == label)
 
-    def drawn(self, label: int) -> Ints:
+    def draw_courses(self, label: int, ax: Any) -> None:
+        """Draw the courses of a cluster as lines, `most` of them at most."""
         members = self.members(label)
-        return members[np.linspace(0, len(members) - 1, min(self.most, len(members))).astype(int)]
-
-    @property
-    def thinned(self) -> bool:
-        return bool(np.bincount(self.clustering.labels + 1).max() > self.most)
-
-    @property
-    def rasterized(self) -> bool:
-        return len(self.courses) > parts.RASTER
+        drawn = members[np.linspace(0, len(members) - 1, min(self.most, len(members))).astype(int)]
+        if len(drawn):
+            rasterized = len(self.courses) > parts.RASTER
+            parts.draw_lines(ax, self.courses.select(drawn), color_of(label), rasterized=rasterized)
 
 
 def _shown(clustering: Clustering, courses: TimeCourses | None, gp: GP | None, most: int) -> _Shown:
@@ -218,13 +214,14 @@ def _page(count: int) -> list[Axes]:
 
 
 def _draw_panel(shown: _Shown, label: int, ax: Any) -> None:
-    drawn = shown.drawn(label)
-    if len(drawn):
-        parts.draw_lines(ax, shown.courses.select(drawn), color_of(label), rasterized=shown.rasterized)
+    shown.draw_courses(label, ax)
     if label in shown.curves:
         parts.draw_curve(ax, shown.at, shown.curves[label])
-    name = f"cluster {label}" if label >= 0 else "none of these"
-    parts.labelled(ax, f"{name}: {len(shown.members(label)):,}", "", "")
+    parts.labelled(ax, f"{_name(label)}: {len(shown.members(label)):,}", "", "")
+
+
+def _name(label: int) -> str:
+    return f"cluster {label}" if label >= 0 else "none of these"
 
 
 def _label_outside(axes: list[Axes], time: str, value: str) -> None:
@@ -255,9 +252,9 @@ def _explain(shown: _Shown, ax: Any) -> None:
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
-    course = "courses" if not shown.thinned else f"courses (at most {shown.most:,} of a cluster drawn)"
+    thinned = np.bincount(shown.clustering.labels + 1).max() > shown.most
+    labels = [f"courses (at most {shown.most:,} of a cluster drawn)" if thinned else "courses"]
     handles: list[Any] = [Line2D([], [], color=color_of(0), linewidth=0.8)]
-    labels = [course]
     if shown.curves:
         handles += [Line2D([], [], color="black", linewidth=1.5), Patch(facecolor="black", alpha=0.15, linewidth=0)]
         labels += [shown.line, shown.band]
@@ -271,14 +268,11 @@ def _explain(shown: _Shown, ax: Any) -> None:
 
 def _draw_together(shown: _Shown, ax: Any, time: str, value: str) -> Axes:
     for label in shown.labels:
-        drawn = shown.drawn(label)
-        if len(drawn):
-            parts.draw_lines(ax, shown.courses.select(drawn), color_of(label), rasterized=shown.rasterized)
+        shown.draw_courses(label, ax)
     for label in shown.labels:
-        name = f"cluster {label}" if label >= 0 else "none of these"
         dashes = parts.DASHES[label // parts.LIGHT % len(parts.DASHES)] if label >= 0 else "-"
         curve = (shown.at, shown.curves[label].mean) if label in shown.curves else ([], [])
         width = 2 if label in shown.curves else 1
-        ax.plot(*curve, linestyle=dashes, color=color_of(label), linewidth=width, label=name, zorder=3)
+        ax.plot(*curve, linestyle=dashes, color=color_of(label), linewidth=width, label=_name(label), zorder=3)
     parts.legend_beside(ax)
     return parts.labelled(ax, f"{shown.clustering.k} clusters", time, value)

@@ -13,25 +13,8 @@ from timelike.base.replicates import totals
 from timelike.exceptions import InputError
 from timelike.pairs.explain import Explanation, explain
 from timelike.pairs.nearest.neighbors import Neighbors
-from timelike.plot.parts import (
-    COLORS,
-    DASHES,
-    LIGHT,
-    RASTER,
-    averaged,
-    axes_or_page,
-    draw_curve,
-    draw_lines,
-    draw_points,
-    labelled,
-    legend_above,
-    legend_beside,
-    number,
-    one_coordinate,
-    short,
-    times_of,
-    titled,
-)
+from timelike.plot import parts
+from timelike.plot.parts import COLORS, DASHES, LIGHT, RASTER, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -71,22 +54,22 @@ def courses(
     >>> ax.get_xlabel(), [text.get_text() for text in ax.get_legend().get_texts()]
     ('time (h)', ['Cdc6', 'Cln2'])
     """
-    ax = axes_or_page(ax)
+    ax = parts.axes_or_page(ax)
     if len(courses) > LIGHT or color is not None:
-        draw_lines(ax, courses, color or COLORS[0], rasterized=len(courses) > RASTER)
-        return labelled(ax, counted(len(courses), "course"), time, value)
+        parts.draw_lines(ax, courses, color or COLORS[0], rasterized=len(courses) > RASTER)
+        return parts.labelled(ax, counted(len(courses), "course"), time, value)
     return _draw_few(ax, courses, time, value)
 
 
 def _draw_few(ax: Any, courses: TimeCourses, time: str, value: str) -> Axes:
     handles = []
-    for k, line in enumerate(averaged(courses)):
+    for k, line in enumerate(parts.averaged(courses)):
         ax.plot(*line.T, color=COLORS[k], linewidth=1)
-        handles.append(draw_points(ax, courses[k], COLORS[k]))
+        handles.append(parts.draw_points(ax, courses[k], COLORS[k]))
     if len(courses) == 1:
-        return labelled(ax, courses.names[0], time, value)
-    labelled(ax, "", time, value)
-    legend_above(ax, handles, [short(name) for name in courses.names], columns=3)
+        return parts.labelled(ax, courses.names[0], time, value)
+    parts.labelled(ax, "", time, value)
+    parts.legend_above(ax, handles, [short(name) for name in courses.names], columns=3)
     return ax
 
 
@@ -113,16 +96,16 @@ def pair(
     's = ...8.97: two curves explain them better'
     """
     why = explain(courses, gp, first, second)
-    ax = axes_or_page(ax)
-    at = times_of(why.pair)
-    shared = draw_curve(ax, at, gp.posterior(why.pair, at), color="0.3")
-    points = [draw_points(ax, why.pair[k], COLORS[k]) for k in range(2)]
+    ax = parts.axes_or_page(ax)
+    at = parts.times_of(why.pair)
+    shared = parts.draw_curve(ax, at, gp.posterior(why.pair, at), color="0.3")
+    points = [parts.draw_points(ax, why.pair[k], COLORS[k]) for k in range(2)]
     own = [_draw_own(ax, at, gp.posterior(why.pair[k], at).mean, COLORS[k]) for k in range(2)]
-    labelled(ax, "", time, value)
+    parts.labelled(ax, "", time, value)
     names = [short(name) for name in why.pair.names]
     texts = [*names, "one curve for both, ± 2 sd", "a curve for each"]
-    rows = legend_above(ax, [*points, (shared[1], shared[0]), tuple(own)], texts)
-    return titled(ax, f"s = {number(why.similarity, '.2f')}: {why.verdict}", rows=rows)
+    rows = parts.legend_above(ax, [*points, (shared[1], shared[0]), tuple(own)], texts)
+    return parts.titled(ax, f"s = {parts.number(why.similarity, '.2f')}: {why.verdict}", rows=rows)
 
 
 def _draw_own(ax: Any, at: Floats, mean: Floats, color: str) -> Any:
@@ -143,8 +126,8 @@ def explanation(why: Explanation, ax: Axes | None = None, *, time: str = "time")
     True
     """
     checks.instance(why, Explanation, "why")
-    ax = axes_or_page(ax)
-    times = one_coordinate(why.pair.times)
+    ax = parts.axes_or_page(ax)
+    times = parts.one_coordinate(why.pair.times)
     span = np.ptp(times) or 1.0
     width = 0.4 * min(np.diff(np.unique(times)).min(initial=span), span / 12)
     bars = totals(times, np.concatenate(why.contributions), why.pair.starts)
@@ -153,9 +136,9 @@ def explanation(why: Explanation, ax: Axes | None = None, *, time: str = "time")
         for k, bar in enumerate(bars)
     ]
     ax.axhline(0, color="0.3", linewidth=0.6)
-    labelled(ax, "", time, "contribution to s")
-    rows = legend_above(ax, handles, [short(name) for name in why.pair.names])
-    return titled(ax, f"s = {number(why.similarity, '.2f')}: {why.verdict}", rows=rows)
+    parts.labelled(ax, "", time, "contribution to s")
+    rows = parts.legend_above(ax, handles, [short(name) for name in why.pair.names])
+    return parts.titled(ax, f"s = {parts.number(why.similarity, '.2f')}: {why.verdict}", rows=rows)
 
 
 def neighbors(
@@ -194,17 +177,17 @@ def neighbors(
     """
     _check_nearest(nearest, courses)
     at = courses.index(name)
-    ax = axes_or_page(ax)
+    ax = parts.axes_or_page(ax)
     asked = courses[at]
-    curve, band = draw_curve(ax, times_of(asked), gp.posterior(asked, times_of(asked)))
-    draw_points(ax, asked, "black")
+    curve, band = parts.draw_curve(ax, parts.times_of(asked), gp.posterior(asked, parts.times_of(asked)))
+    parts.draw_points(ax, asked, "black")
     curve.set_label(short(asked.names[0]))
     band.set_label("± 2 sd of its curve")
     for rank, (index, score) in enumerate(zip(nearest.indices[at], nearest.scores[at], strict=True)):
         if index >= 0:
             _draw_neighbor(ax, courses[int(index)], rank, float(score))
-    legend_beside(ax)
-    return labelled(ax, f"the courses most like {short(asked.names[0])}", time, value)
+    parts.legend_beside(ax)
+    return parts.labelled(ax, f"the courses most like {short(asked.names[0])}", time, value)
 
 
 def _check_nearest(nearest: Neighbors, courses: TimeCourses) -> None:
@@ -217,8 +200,7 @@ def _check_nearest(nearest: Neighbors, courses: TimeCourses) -> None:
 
 def _draw_neighbor(ax: Any, course: TimeCourses, rank: int, score: float) -> None:
     dashes = DASHES[rank // LIGHT % len(DASHES)]
-    marker = "o" if len(np.unique(course.times)) == 1 else ""
-    label = f"{short(course.names[0])}, s = {number(score, '.1f')}"
-    ax.plot(
-        *averaged(course)[0].T, linestyle=dashes, marker=marker, color=COLORS[rank % LIGHT], linewidth=0.9, label=label
-    )
+    line = parts.averaged(course)[0]
+    marker = "o" if len(line) == 1 else ""
+    label = f"{short(course.names[0])}, s = {parts.number(score, '.1f')}"
+    ax.plot(*line.T, linestyle=dashes, marker=marker, color=COLORS[rank % LIGHT], linewidth=0.9, label=label)

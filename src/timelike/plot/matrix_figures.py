@@ -117,8 +117,7 @@ def value_heatmap(
     checks.instance(courses, TimeCourses, "courses")
     rows = sequence(courses.names, clustering, order)
     edges, table = time_table(courses)
-    size = (ONE_COLUMN, page_height(len(rows)))
-    ax = parts.axes_or_page(ax, size)
+    ax = parts.axes_or_page(ax, (ONE_COLUMN, page_height(len(rows))))
     draw_image(ax, table[rows], value_look(table), value)
     labels = None if clustering is None else clustering.labels[rows]
     _label_rows(ax, [courses.names[i] for i in rows], labels, "y")
@@ -233,14 +232,10 @@ def label_times(ax: Any, columns: Floats, width: int) -> None:
         ax.set_xticks([(t - low) / (high - low) * width - 0.5 for t in shown], [parts.number(t, "g") for t in shown])
         return
     texts = [parts.number(t, ".4g") for t in columns]
-    room = fitting_texts(ax, max(map(len, texts)))
+    letters = max(map(len, texts))
+    room = max(1, int(2 * parts.fitting(ax, "x") / (letters + 1.5)))
     step = -(-len(texts) // room)
     ax.set_xticks(range(0, len(texts), step), texts[::step])
-
-
-def fitting_texts(ax: Any, letters: int) -> int:
-    """How many texts of so many letters fit beside each other below a panel."""
-    return max(1, int(2 * parts.fitting(ax, "x") / (letters + 1.5)))
 
 
 def _label_rows(ax: Any, names: list[str], labels: Ints | None, axis: str) -> None:

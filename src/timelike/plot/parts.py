@@ -66,10 +66,8 @@ def panels(count: int, columns: int = 2, *, width: float | None = None) -> list[
     Figure, FigureCanvasAgg = _matplotlib("figure").Figure, _matplotlib("backends.backend_agg").FigureCanvasAgg
     columns = min(columns, count)
     rows = -(-count // columns)
-    if width is None:
-        figure = Figure(figsize=(5.5 * columns, 3.6 * rows), layout="constrained")
-    else:
-        figure = Figure(figsize=(width, 2.5 / 3.5 * width / columns * rows), layout="constrained")
+    size = (5.5 * columns, 3.6 * rows) if width is None else (width, 2.5 / 3.5 * width / columns * rows)
+    figure = Figure(figsize=size, layout="constrained")
     FigureCanvasAgg(figure)
     return _subplots(figure, count, columns, small=width is not None)
 
@@ -132,6 +130,7 @@ def save(ax: Axes, path: str | PathLike[str], *, dpi: int | None = None) -> None
     ...     tl.plot.save(ax, f"{folder}/courses.pdf")
     """
     import matplotlib
+    import matplotlib.pyplot as plt
 
     figure = whole_figure(ax)
     ending, known = Path(path).suffix.lstrip(".").lower(), sorted(figure.canvas.get_supported_filetypes())
@@ -142,21 +141,14 @@ def save(ax: Axes, path: str | PathLike[str], *, dpi: int | None = None) -> None
     fonts: Any = {"svg.fonttype": "none", "pdf.fonttype": 42, "ps.fonttype": 42, "svg.hashsalt": "timelike"}
     with matplotlib.rc_context(fonts), atomic_path(path) as temporary:
         figure.savefig(temporary, dpi=dpi, metadata=undated.get(ending))
-    _forget(figure)
+    if matplotlib.get_backend().lower() in WITHOUT_SCREEN:
+        plt.close(figure)
 
 
 def _dpi(figure: Any, ending: str) -> int:
     if figure.get_figwidth() > 8:
         return 150
     return 200 if ending in ("pdf", "svg") else 300
-
-
-def _forget(figure: Any) -> None:
-    import matplotlib
-    import matplotlib.pyplot as plt
-
-    if matplotlib.get_backend().lower() in WITHOUT_SCREEN:
-        plt.close(figure)
 
 
 def same_scale(axes: list[Axes]) -> None:
@@ -192,15 +184,8 @@ def titled(ax: Any, title: str, *, rows: int = 0) -> Axes:
 
 def legend_above(ax: Any, handles: list[Any], labels: list[str], *, columns: int = 2) -> int:
     """Draw a legend between the panel and its title, where it hides no data; the number of its rows."""
-    ax.legend(
-        handles,
-        labels,
-        loc="lower left",
-        bbox_to_anchor=(0, 1),
-        ncols=columns,
-        fontsize=text_size(ax) - 1,
-        **LEGEND,
-    )
+    small = text_size(ax) - 1
+    ax.legend(handles, labels, loc="lower left", bbox_to_anchor=(0, 1), ncols=columns, fontsize=small, **LEGEND)
     return -(-len(labels) // columns)
 
 
@@ -262,11 +247,11 @@ def draw_lines(ax: Any, courses: TimeCourses, color: str, *, rasterized: bool = 
     look = {"alpha": float(np.clip(12 / len(courses), 0.04, 0.9)), "zorder": 1.5, "rasterized": rasterized}
     ax.add_collection(LineCollection(segments, colors=color, linewidths=0.6, capstyle="round", **look))
     replicated = sum(map(len, segments)) < len(courses.values)
-    single = [segment for segment in segments if len(segment) == 1]
+    dots = [segment for segment in segments if len(segment) == 1]
     if replicated and not rasterized:
-        ax.plot(courses.times, courses.values, ".", color=color, markersize=3, markeredgewidth=0, **look)
-    elif single:
-        ax.plot(*np.concatenate(single).T, ".", color=color, markersize=3, markeredgewidth=0, **look)
+        dots = [np.column_stack([courses.times, courses.values])]
+    if dots:
+        ax.plot(*np.concatenate(dots).T, ".", color=color, markersize=3, markeredgewidth=0, **look)
     ax.autoscale_view()
 
 

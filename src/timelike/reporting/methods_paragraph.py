@@ -10,7 +10,7 @@ from timelike.base.versions import version
 from timelike.clusters.curves.curve_clustering import CurveClustering
 from timelike.gp import GP, kernels
 from timelike.reporting.subject import Naming, Subject
-from timelike.reporting.words import decided_by, number, timing
+from timelike.reporting.words import decided_by, measured, number
 
 CITATION = (
     "Liu, Z. & Barahona, M. (2021). Similarity measure for sparse time course data based on Gaussian processes. "
@@ -28,11 +28,9 @@ _KERNEL = {
 
 def methods(subject: Subject) -> list[str]:
     """Paragraphs ready to paste into a paper."""
-    courses = subject.courses
     scaling = subject.run.get("scaling")
     scaled = f" Values were {scaling} before the analysis." if scaling and scaling != "none" else ""
-    were = "was" if len(courses) == 1 else "were"
-    data = f"{counted(len(courses), 'time course')} {were} measured {timing(courses, subject.naming)}.{scaled}"
+    data = f"{measured(subject, 'time course')}{scaled}"
     compared = (
         "The similarity of two courses is the natural logarithm of the likelihood ratio between one curve shared by "
         "both and a separate curve for each (Liu & Barahona, 2021)."

@@ -42,11 +42,6 @@ class Features:
     grid: Floats
     nodes: Floats | None = None
 
-    @property
-    def rank(self) -> int:
-        """Number of basis functions."""
-        return int(self.grid.shape[1])
-
 
 def distinct_times(courses: TimeCourses) -> tuple[Floats, Ints]:
     """The different times, ascending, and for each point of the designs its place among them."""

@@ -59,7 +59,7 @@ def _features(found: Features | None) -> dict[str, Any] | None:
     if found is None:
         return None
     return {
-        "rank": found.rank,
+        "rank": found.grid.shape[1],
         "phi": real(found.phi, error=0),
         "grid": real(found.grid, error=0),
         "nodes": None if found.nodes is None else real(found.nodes, error=0),

@@ -149,14 +149,13 @@ def page(subject: Subject) -> str:
 
 def _prose(subject: Subject) -> dict[str, str]:
     first, *rest = words.summary(subject)
-    warned = [*subject.gp.warnings]
     return {
         "facts": facts(words.facts(subject)),
         "band": escape(BANDS[subject.curved is not None]),
         "lead": paragraphs([first]),
         "summary": paragraphs(rest) + bullets(subject.notes),
         "model": terms(words.model(subject), "model"),
-        "warnings": bullets(warned) or "<p>The fit gave no warning.</p>",
+        "warnings": bullets(subject.gp.warnings) or "<p>The fit gave no warning.</p>",
         "outliers": _outliers(subject),
         "methods": paragraphs(methods(subject)),
         "settings": terms(settings(subject.run), "settings") or "<p>No settings were recorded.</p>",

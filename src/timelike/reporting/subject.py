@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from timelike.base import checks
-from timelike.base.arrays import Bools, Floats, Ints
+from timelike.base.arrays import Bools, Floats
 from timelike.clusters.clustering import Clustering
 from timelike.clusters.curves.curve_clustering import CurveClustering
 from timelike.courses import TimeCourses
@@ -54,22 +54,6 @@ class Naming:
         return f"{number:.3g} {self.time_unit}" if self.time_unit else f"{number:.3g} (in the unit of the times)"
 
 
-@dataclass(frozen=True, eq=False)
-class Drawn:
-    """The curves of all clusters at the times of the grid.
-
-    Attributes
-    ----------
-    mean : (k, GRID)
-    sd : (k, GRID)
-        Of the curve of a single course of the cluster: what is unknown of the cluster's curve, and the spread. Where
-        clusters have no curves of their own, of the one curve that all courses of the cluster would share.
-    """
-
-    mean: Floats
-    sd: Floats
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Subject:
     """What a report is about."""
@@ -109,19 +93,9 @@ class Subject:
         return self.clustering if isinstance(self.clustering, CurveClustering) else None
 
     @property
-    def labels(self) -> Ints:
-        """The cluster of each course, -1 for none."""
-        return self.clustering.labels
-
-    @property
     def none(self) -> int:
         """How many courses are in none of the clusters."""
-        return int((self.labels < 0).sum())
-
-    @property
-    def spread(self) -> float:
-        """How much curves within a cluster differ, in units of the signal_sd; zero where the method knows none."""
-        return self.curved.spread if self.curved else 0.0
+        return int((self.clustering.labels < 0).sum())
 
     @cached_property
     def signal(self) -> float:
@@ -136,20 +110,24 @@ class Subject:
 
     @cached_property
     def confidence(self) -> Floats | None:
-        """Probability that each course is where `labels` says, where the method knows it."""
+        """Probability that each course is where its label says, where the method knows it."""
         if self.clustering.probabilities is None:
             return None
         return np.asarray(self.clustering.to_frame()["probability"], dtype=float)
 
     @cached_property
-    def drawn(self) -> Drawn:
-        """The curves of the clusters."""
+    def drawn(self) -> Curve:
+        """The curves of all clusters at the times of the grid, (k, GRID).
+
+        The sd is of the curve of a single course of a cluster: what is unknown of the cluster's curve, and the spread.
+        Where clusters have no curves of their own, of the one curve that all courses of the cluster would share.
+        """
         if self.curved is None:
-            found = [self._shared(self.labels == c) for c in range(self._k)]
-            return Drawn(np.array([curve.mean for curve in found]), np.array([curve.sd for curve in found]))
+            found = [self._shared(self.clustering.labels == c) for c in range(self.clustering.k)]
+            return Curve(np.array([curve.mean for curve in found]), np.array([curve.sd for curve in found]))
         c, at = self.curved, self.grid[:, None]
         mean, sd = c.curves(at)
-        return Drawn(mean, np.sqrt(sd**2 + c.spread**2 * c.gp.covariance.diag(at)))
+        return Curve(mean, np.sqrt(sd**2 + c.spread**2 * c.gp.covariance.diag(at)))
 
     def _shared(self, inside: Bools) -> Curve:
         """The one curve that some courses would share; what the model expects where there are none."""
@@ -158,20 +136,16 @@ class Subject:
         sd = np.sqrt(self.gp.covariance.diag(self.grid[:, None]))
         return Curve(np.full(len(self.grid), self.gp.mean), sd)
 
-    @property
-    def _k(self) -> int:
-        return self.clustering.k
-
     @cached_property
     def scatter(self) -> Floats:
         """Standard deviation of a cluster's values around its curve, (k,)."""
-        owner = np.repeat(self.labels, self.courses.sizes)
+        owner = np.repeat(self.clustering.labels, self.courses.sizes)
         times, values = self.courses.times, self.courses.values
-        result = np.zeros(self._k)
-        for cluster in range(self._k):
+        result = np.zeros(self.clustering.k)
+        for cluster, mean in enumerate(self.drawn.mean):
             of = owner == cluster
-            expected = np.interp(times[of], self.grid, self.drawn.mean[cluster])
-            result[cluster] = np.sqrt(np.mean((values[of] - expected) ** 2)) if of.any() else 0.0
+            if of.any():
+                result[cluster] = np.sqrt(np.mean((values[of] - np.interp(times[of], self.grid, mean)) ** 2))
         return result
 
     @cached_property

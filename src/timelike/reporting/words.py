@@ -6,6 +6,7 @@ import numpy as np
 
 from timelike.base.checks import counted
 from timelike.clusters.clustering import Clustering
+from timelike.clusters.curves.curve_clustering import CurveClustering
 from timelike.courses import TimeCourses
 from timelike.gp import GP, kernels
 from timelike.reporting.page_basis import distinct_times
@@ -80,6 +81,13 @@ def timing(courses: TimeCourses, naming: Naming) -> str:
     return text + (f"; {100 * missing:.2g} % of the values are missing" if missing else "; no value is missing")
 
 
+def measured(subject: Subject, noun: str) -> str:
+    """How many courses there are, under the name `noun`, and when they were measured."""
+    count = len(subject.courses)
+    were = "was" if count == 1 else "were"
+    return f"{counted(count, noun)} {were} measured {timing(subject.courses, subject.naming)}."
+
+
 def facts(subject: Subject) -> list[tuple[str, str, str]]:
     """The numbers that a reader wants first: number, noun, remark."""
     courses, clustering = subject.courses, subject.clustering
@@ -144,12 +152,9 @@ def _preferred(subject: Subject) -> str:
 
 def summary(subject: Subject) -> list[str]:
     """What was found, in sentences, one string a paragraph."""
-    courses = subject.courses
-    were = "was" if len(courses) == 1 else "were"
-    measured = f"{counted(len(courses), 'course')} {were} measured {timing(courses, subject.naming)}."
-    found = " ".join([clusters(subject), *_sureness(subject)])
-    model = in_a_sentence(subject)
-    return [f"{measured} {found}", " ".join([*_outlying(subject), model, *_search(subject)])]
+    first = [measured(subject, "course"), clusters(subject), *_sureness(subject)]
+    second = [*_outlying(subject), in_a_sentence(subject), *_search(subject)]
+    return [" ".join(first), " ".join(second)]
 
 
 def clusters(subject: Subject) -> str:
@@ -180,8 +185,7 @@ def _chosen(subject: Subject) -> str:
 
 
 def _continuum(subject: Subject) -> str:
-    evidence = subject.clustering.evidence or {}
-    best = max(evidence, key=lambda number: evidence[number])
+    best = _by_evidence(subject.clustering)[0]
     return (
         "The courses form a continuum rather than separate groups: more clusters always describe them a little better, "
         f"up to {best}. The {counted(subject.clustering.k, 'cluster')} shown here are a choice of how fine to look, "
@@ -258,7 +262,7 @@ def model(subject: Subject) -> list[tuple[str, str]]:
         ("Mean level", f"{number(gp.mean)}. {far}"),
     ]
     if subject.curved is not None:
-        entries.append(("Spread", _spread(subject)))
+        entries.append(("Spread", _spread(subject.curved, subject.signal)))
     if subject.courses.errors is not None:
         entries.append(("Known errors", "Each value has a standard error of its own, which adds to the noise."))
     if gp.log_likelihood is not None:
@@ -280,13 +284,13 @@ def _scales(gp: GP, naming: Naming) -> list[tuple[str, str]]:
     return []
 
 
-def _spread(subject: Subject) -> str:
-    if subject.spread == 0 and subject.curved is not None and not subject.curved.learned:
+def _spread(curved: CurveClustering, signal: float) -> str:
+    if curved.spread == 0 and not curved.learned:
         return "0 (given). Courses of one cluster are taken to be identical but for the noise."
-    if subject.spread == 0:
+    if curved.spread == 0:
         return "0 (learned). Courses of one cluster do not differ beyond the noise."
-    origin = "learned" if subject.curved is not None and subject.curved.learned else "given"
+    origin = "learned" if curved.learned else "given"
     return (
-        f"{number(subject.spread)} of the signal ({origin}). Curves of one cluster differ from the cluster's curve by "
-        f"about {number(subject.spread * subject.signal)}, beyond the noise."
+        f"{number(curved.spread)} of the signal ({origin}). Curves of one cluster differ from the cluster's curve by "
+        f"about {number(curved.spread * signal)}, beyond the noise."
     )

@@ -30,9 +30,9 @@ GREYS = ("#000000", "#6A6A6A", "#969696", "#BDBDBD")
 """For what is not a measure: the colours belong to the measures."""
 
 
-def _save(axes: list[Axes], path: Path) -> None:
+def _save(ax: Axes, path: Path) -> None:
     for ending in (".png", ".svg"):
-        plot.save(axes[0], path.with_suffix(ending), dpi=110)
+        plot.save(ax, path.with_suffix(ending), dpi=110)
 
 
 def bars(table: pd.DataFrame, path: Path) -> None:
@@ -44,7 +44,7 @@ def bars(table: pd.DataFrame, path: Path) -> None:
     for ax, noise in zip(axes, noises, strict=True):
         _bar_panel(ax, table[table["noise"] == noise])
         ax.set_title(f"noise {noise:.2f}", fontsize="medium", loc="left")
-    _save(axes, path)
+    _save(axes[0], path)
 
 
 def _bar_panel(ax: Any, part: pd.DataFrame) -> None:
@@ -67,8 +67,7 @@ def _bar_panel(ax: Any, part: pd.DataFrame) -> None:
 
 def sampling(path: Path) -> None:
     """The three profiles, and where they are sampled."""
-    axes = plot.panels(1)
-    ax: Any = axes[0]
+    ax: Any = plot.panels(1)[0]
     at = np.linspace(0, 1, 200)
     for curve, color, name in zip(simulate.curves(at), GREYS, ("x + x⁴/4", "x", "x - x⁴/4"), strict=False):
         ax.plot(at, curve, color=color, linewidth=2, label=f"{name} - 0.5")
@@ -77,7 +76,7 @@ def sampling(path: Path) -> None:
         ax.plot(times, np.full(len(times), level), marker, color="black", markersize=4, label=f"{kind} sampling")
     ax.set_ylim(-0.78, 0.85)
     _finish(ax, "time", "value")
-    _save(axes, path)
+    _save(ax, path)
 
 
 def two_pairs(path: Path, seed: int) -> None:
@@ -93,19 +92,18 @@ def pairs(courses: TimeCourses, gp: GP, names: list[tuple[str, str]], path: Path
         plot.pair(courses, gp, first, second, ax=ax)
         ax.set_xlabel(time)
     same_scale(axes)
-    _save(axes, path)
+    _save(axes[0], path)
 
 
 def own_times(path: Path, seed: int) -> None:
     """Three courses, one of each profile, that are measured at different times."""
     courses, labels = simulate.profiles(noise=0.08, sampling="asynchronous", seed=seed)
-    axes = plot.panels(1)
-    ax: Any = axes[0]
+    ax: Any = plot.panels(1)[0]
     for group, color in enumerate(GREYS[:3]):
         course = courses[int(np.argmax(labels == group))]
         ax.plot(course.times, course.values, "o-", color=color, markersize=5, linewidth=1, label=course.names[0])
     _finish(ax, "time", "value")
-    _save(axes, path)
+    _save(ax, path)
 
 
 def genes(courses: TimeCourses, gp: GP, names: list[str], path: Path) -> None:
@@ -123,13 +121,12 @@ def genes(courses: TimeCourses, gp: GP, names: list[str], path: Path) -> None:
         ax.set_ylabel("log expression")
         _plain(ax)
     same_scale(axes)
-    _save(axes, path)
+    _save(axes[0], path)
 
 
 def lines(x: Floats, curves: dict[str, Floats], labels: tuple[str, str], path: Path, log_y: bool = False) -> None:
     """Curves over a logarithmic axis."""
-    axes = plot.panels(1)
-    ax: Any = axes[0]
+    ax: Any = plot.panels(1)[0]
     for (name, y), color, marker in zip(curves.items(), GREYS, "osD^", strict=False):
         ax.plot(x, y, "-" + marker, color=color, markersize=4, label=name)
     ax.set_xscale("log")
@@ -138,7 +135,7 @@ def lines(x: Floats, curves: dict[str, Floats], labels: tuple[str, str], path: P
     _finish(ax, *labels)
     if len(curves) == 1:
         ax.get_legend().remove()
-    _save(axes, path)
+    _save(ax, path)
 
 
 def _finish(ax: Any, xlabel: str, ylabel: str) -> None:

@@ -17,14 +17,7 @@ PAPER_REPEATS = 100
 
 @dataclass(frozen=True)
 class Run:
-    """Settings of a run.
-
-    Attributes
-    ----------
-    out : Path
-        Folder of the results; ``out/work`` keeps what a later run can use again.
-    repeats, seed, processes : int
-    """
+    """Settings of a run; `out` is the folder of its results."""
 
     out: Path
     repeats: int = PAPER_REPEATS

@@ -99,10 +99,8 @@ def all_scores(figure: Figure, run: Run) -> pd.DataFrame:
     places = [(noise, r) for noise in figure.noises for r in range(run.repeats)]
     jobs: list[repeats.Job] = [[figure.sampling, noise, run.seed, r] for noise, r in places]
     results = repeats.run(one_repeat, jobs, run.work / f"{figure.name}.jsonl", run.processes, figure.name)
-    frame = pd.DataFrame(results)
-    frame.insert(0, "noise", [noise for noise, _ in places])
-    frame.insert(1, "repeat", [r for _, r in places])
-    return frame
+    rows = [{"noise": noise, "repeat": r, **scores} for (noise, r), scores in zip(places, results, strict=True)]
+    return pd.DataFrame(rows)
 
 
 def one_repeat(job: repeats.Job) -> dict[str, float]:

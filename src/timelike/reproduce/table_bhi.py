@@ -90,13 +90,9 @@ def _mixtures(model: str) -> Iterator[Clustering]:
 
 
 def _clusterings(matrix: Similarity | Distance, method: str, start: int) -> Iterator[Clustering]:
-    return (_cluster(matrix, method, k, start) for k in KS)
-
-
-def _cluster(matrix: Similarity | Distance, method: str, k: int, start: int) -> Clustering:
     if method == "spectral":
-        return spectral(matrix, k, neighbors=NEIGHBORS, seed=start)
-    return hierarchical(matrix, k, linkage=method)
+        return (spectral(matrix, k, neighbors=NEIGHBORS, seed=start) for k in KS)
+    return (hierarchical(matrix, k, linkage=method) for k in KS)
 
 
 @lru_cache(maxsize=2)
