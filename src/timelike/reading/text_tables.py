@@ -129,7 +129,7 @@ def text_table(data: bytes, decimal: str | None = None) -> Table:
             f"the header {header[0]!r} has one column. Separate columns by comma, semicolon or tab, in all lines alike."
         )
     if len(header) == width and header[-1]:
-        rest = _after_line(data, first[1][0])
+        rest = data.split(b"\n", first[1][0] - 1)[-1].rstrip(b"\n ") + b"\n"  # no empty lines at its end
         if _is_regular(rest, delimiter, width):
             return Table(header, RegularText(rest, delimiter, width, first[1][0], decimal))
     return _careful_table(data, delimiter, header, decimal)
@@ -210,17 +210,6 @@ def _commented_header(data: bytes, line: int, width: int, delimiter: str) -> str
     before = data.split(b"\n", line - 1)[line - 2].decode()
     is_comment = before.startswith("#")
     return before[:40] if is_comment and len(next(_reader([before], delimiter), [])) == width else ""
-
-
-def _after_line(data: bytes, line: int) -> bytes:
-    """The text from a line on, without empty lines at its end."""
-    position = 0
-    for _ in range(line - 1):
-        position = data.index(b"\n", position) + 1
-    end = len(data)
-    while data[end - 1 : end] in (b"\n", b" "):
-        end -= 1
-    return data[position : end + 1] if data[end : end + 1] == b"\n" else data[position:end] + b"\n"
 
 
 def _is_regular(data: bytes, delimiter: str, width: int) -> bool:

@@ -50,8 +50,8 @@ def tidy_columns(header: Sequence[str], settings: Settings) -> TidyColumns | Non
     asked = asked or bool(course and time and time[0] > 0 and not re.search(r"\d", "".join(header)))
     if not asked and not (course and time and value):
         return None
-    roles = {"courses": (course, "course"), "times": (time, "time"), "values": (value, "value")}
-    found = [only_column(header, positions, what, option) for what, (positions, option) in roles.items()]
+    roles = {"course": course, "time": time, "value": value}
+    found = [only_column(header, positions, f"{role}s", role) for role, positions in roles.items()]
     error = _candidates(header, settings.error, "error", [False] * len(header))
     if len({*found, *error}) < 3 + len(error):
         raise InputError(f"one column has two meanings: {', '.join(header[k] for k in (*found, *error))}.")
