@@ -131,8 +131,8 @@ def _chosen(named: np.ndarray, kinds: np.ndarray, condition: str, column: str) -
     chosen = kinds == condition
     if not chosen.any():
         raise InputError(f"there is no condition {condition!r}: column {column!r} has {some(sorted(set(kinds)))}.")
-    names, owner = pd.unique(named[chosen]), np.full(len(named), -1)
-    owner[chosen] = pd.factorize(named[chosen])[0]
+    owner = np.full(len(named), -1)
+    owner[chosen], names = pd.factorize(named[chosen])
     return list(names), owner, f", only {condition!r} of {column!r}"
 
 

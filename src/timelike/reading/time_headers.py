@@ -437,11 +437,10 @@ def with_times(found: TimeColumns, times: Sequence[float]) -> TimeColumns:
     disordered = (np.diff(found.times) < 0).any() and (np.diff(real) > 0).all()
     if disordered and len(real) == len(distinct) == len(found.times):
         raise InputError("the columns do not stand in the order of their times: give a sample sheet instead of times=.")
-    if len(real) == len(found.times):
-        return TimeColumns(found.positions, real, found.conditions)
-    if len(real) == len(distinct):
-        return TimeColumns(found.positions, real[which.ravel()], found.conditions)
-    raise InputError(
-        f"times= has {len(real)} times, but the header has {len(distinct)} different ones in {len(found.times)} "
-        "columns: give one for each."
-    )
+    if len(real) not in (len(found.times), len(distinct)):
+        raise InputError(
+            f"times= has {len(real)} times, but the header has {len(distinct)} different ones in {len(found.times)} "
+            "columns: give one for each."
+        )
+    each = real if len(real) == len(found.times) else real[which.ravel()]
+    return TimeColumns(found.positions, each, found.conditions)
