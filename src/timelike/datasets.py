@@ -135,13 +135,5 @@ def _check(content: bytes, remote: Remote, source: str) -> None:
         )
 
 
-@dataclass(frozen=True)
-class Named:
-    """A data set that can be asked for by name."""
-
-    load: Callable[[], TimeCourses]
-    time_unit: str
-
-
-NAMED = {"reprogramming": Named(reprogramming, "h")}
-"""Data sets that stand where a file is expected, by name."""
+NAMED: dict[str, tuple[Callable[[], TimeCourses], str]] = {"reprogramming": (reprogramming, "h")}
+"""Name of a data set that stands where a file is expected -> how to load it, and the unit of its times."""

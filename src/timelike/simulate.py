@@ -49,9 +49,10 @@ def profiles(
     if sampling not in SAMPLINGS:
         raise InputError(f"there is no sampling {sampling!r}: choose from {', '.join(SAMPLINGS)}.")
     times = grid(sampling)
-    rng, labels, values = _noisy(times, noise, per_group, seed)
+    rng, labels, values = _noisy(curves(times), noise, per_group, seed)
     if sampling == "asynchronous":
-        _remove(values, rng.integers(6, 9, size=len(values)), rng)
+        for row, count in zip(values, rng.integers(6, 9, size=len(values)), strict=True):
+            row[rng.permutation(len(row))[:count]] = np.nan
     return TimeCourses.from_arrays(times, values, _names(labels)), labels
 
 
@@ -59,7 +60,7 @@ def replicated(noise: float = 0.1, replicates: int = 3, per_group: int = 50, see
     """Few uneven times with replicates, as gene expression is measured: 6 times, each `replicates` times."""
     _need(replicates >= 1, f"replicates {replicates}: expected at least 1")
     times = np.repeat([0.0, 0.1, 0.25, 0.5, 0.75, 1.0], replicates)
-    _, labels, values = _noisy(times, noise, per_group, seed)
+    _, labels, values = _noisy(curves(times), noise, per_group, seed)
     return TimeCourses.from_arrays(times, values, _names(labels)), labels
 
 
@@ -69,7 +70,7 @@ def outlying(
     """The profiles with a `share` of single values thrown off by `size`; the third result marks those, (N, 15)."""
     _need(0 <= share <= 1, f"share {share}: expected a number from 0 to 1")
     times = grid()
-    rng, labels, values = _noisy(times, noise, per_group, seed)
+    rng, labels, values = _noisy(curves(times), noise, per_group, seed)
     thrown = rng.random(values.shape) < share
     values = values + size * thrown * rng.choice([-1.0, 1.0], size=values.shape)
     return TimeCourses.from_arrays(times, values, _names(labels)), labels, thrown
@@ -80,12 +81,9 @@ def delayed(
 ) -> tuple[TimeCourses, Ints]:
     """One pulse that comes later in each group: the same shape at other times."""
     _need(len(delays) > 0, "delays (): expected at least one")
-    _check(noise, per_group)
     times = grid()
     means = np.stack([np.exp(-(((times - 0.3 - delay) / 0.15) ** 2) / 2) for delay in delays])
-    rng = np.random.default_rng(seed)
-    labels = np.repeat(np.arange(len(delays)), per_group)
-    values = means[labels] + noise * rng.standard_normal((len(labels), len(times)))
+    _, labels, values = _noisy(means, noise, per_group, seed)
     return TimeCourses.from_arrays(times, values, _names(labels)), labels
 
 
@@ -93,7 +91,7 @@ def uneven_errors(low: float = 0.03, high: float = 0.3, per_group: int = 50, see
     """The profiles with a known standard error for each value, between `low` and `high`, carried by the courses."""
     _need(0 < low <= high, f"low {low} and high {high}: expected 0 < low <= high")
     times = grid()
-    rng, labels, values = _noisy(times, 0.0, per_group, seed)
+    rng, labels, values = _noisy(curves(times), 0.0, per_group, seed)
     errors = np.exp(rng.uniform(np.log(low), np.log(high), size=values.shape))
     values = values + errors * rng.standard_normal(values.shape)
     return TimeCourses.from_arrays(times, values, _names(labels), errors=errors), labels
@@ -112,11 +110,12 @@ def own_times(
     return TimeCourses.from_arrays(times, values, _names(labels)), labels
 
 
-def _noisy(times: Floats, noise: float, per_group: int, seed: int) -> tuple[np.random.Generator, Ints, Floats]:
+def _noisy(means: Floats, noise: float, per_group: int, seed: int) -> tuple[np.random.Generator, Ints, Floats]:
+    """Noisy samples of each mean, (N, t), after the generator that made them and the mean of each."""
     _check(noise, per_group)
     rng = np.random.default_rng(seed)
-    labels = np.repeat(np.arange(3), per_group)
-    return rng, labels, curves(times)[labels] + noise * rng.standard_normal((len(labels), len(times)))
+    labels = np.repeat(np.arange(len(means)), per_group)
+    return rng, labels, means[labels] + noise * rng.standard_normal((len(labels), means.shape[1]))
 
 
 def _check(noise: float, per_group: int) -> None:
@@ -127,12 +126,6 @@ def _check(noise: float, per_group: int) -> None:
 def _need(holds: bool, sentence: str) -> None:
     if not holds:
         raise InputError(f"{sentence}.")
-
-
-def _remove(values: Floats, counts: Ints, rng: np.random.Generator) -> None:
-    """Blank `counts[i]` random entries of row i."""
-    for row, count in zip(values, counts, strict=True):
-        row[rng.permutation(len(row))[:count]] = np.nan
 
 
 def _names(labels: Ints) -> list[str]:

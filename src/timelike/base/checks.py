@@ -36,7 +36,6 @@ _NO_NUMBERS = {
     "m": "durations, not numbers",
     "c": "complex, not real numbers",
 }
-_RAGGED_HINT = "For courses with their own times give times as a list of arrays too."
 
 
 def _hint(what: str) -> str:
@@ -49,9 +48,10 @@ def _not_numbers(data: Any, what: str, names: Iterable[object] | None) -> str:
     try:
         entries = np.array(data, dtype=object)
     except ValueError:
-        return f"{what} have rows of different lengths. {_RAGGED_HINT}"
-    if entries.ndim == 1 and any(np.ndim(entry) for entry in entries):
-        return f"{what} have rows of different lengths. {_RAGGED_HINT}"
+        entries = None
+    if entries is None or (entries.ndim == 1 and any(np.ndim(entry) for entry in entries)):
+        own_times = "For courses with their own times give times as a list of arrays too."
+        return f"{what} have rows of different lengths. {own_times}"
     for place in np.ndindex(entries.shape):
         if not _is_readable(entries[place]):
             return f"{what}{_where(place, names)} are not numbers: {entries[place]!r}. {_hint(what)}"
@@ -100,12 +100,9 @@ def whole(value: object, what: str, least: int = 1, most: int | None = None, of:
 def instance(value: object, cls: type, what: str) -> None:
     """Raise if something else than the expected noun was passed."""
     if not isinstance(value, cls):
-        raise InputError(f"{what} must be {cls.__name__}, not {type(value).__name__}: {_how_to_make(cls.__name__)}.")
-
-
-def _how_to_make(noun: str) -> str:
-    made = {"TimeCourses": "make them with TimeCourses.from_arrays, from_long or read", "GP": "fit one or give one"}
-    return made.get(noun, "see the documentation")
+        made = {"TimeCourses": "make them with TimeCourses.from_arrays, from_long or read", "GP": "fit one or give one"}
+        hint = made.get(cls.__name__, "see the documentation")
+        raise InputError(f"{what} must be {cls.__name__}, not {type(value).__name__}: {hint}.")
 
 
 def as_points(times: Floats, what: str = "times") -> Floats:
@@ -229,17 +226,12 @@ def column(frame: pd.DataFrame, name: str, of_row: list[str]) -> Floats:
     return as_numbers.to_numpy(dtype=float, na_value=np.nan) + 0.0
 
 
-def _shown(entry: Any) -> str:
-    return f"{entry:g}" if isinstance(entry, (float, np.floating)) else repr(entry)
-
-
 def reject(bad: Bools, name: str, of_row: list[str], entries: NDArray[Any]) -> None:
     """Raise about the first bad entry of a column."""
     if bad.any():
         row = int(np.argmax(bad))
-        raise InputError(
-            f"{name!r} of course {of_row[row]!r} is {_shown(entries[row])} in row {row}: expected a finite number."
-        )
+        shown = f"{entries[row]:g}" if isinstance(entries[row], (float, np.floating)) else repr(entries[row])
+        raise InputError(f"{name!r} of course {of_row[row]!r} is {shown} in row {row}: expected a finite number.")
 
 
 def finite_times(points: Floats) -> None:

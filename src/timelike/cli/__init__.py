@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import click
 
-from timelike.cli import about_verbs, cluster_verbs, pair_verbs
+from timelike.cli.about_verbs import completion, demo, info
+from timelike.cli.cluster_verbs import bhi, cluster, predict, repeat, report
 from timelike.cli.output import Verbs
+from timelike.cli.pair_verbs import explain, fit, neighbors, similarity
 from timelike.reproduce.command import reproduce
 
 EPILOG = "Exit codes: 0 done, 1 something unexpected, 2 a mistake in the input or the options (one line says which)."
@@ -19,19 +21,6 @@ def main() -> None:
     """Tell which short, noisy, irregular time courses are alike, and group them."""
 
 
-for verb in (
-    cluster_verbs.cluster,
-    cluster_verbs.report,
-    cluster_verbs.predict,
-    cluster_verbs.repeat,
-    cluster_verbs.bhi,
-    pair_verbs.fit,
-    pair_verbs.similarity,
-    pair_verbs.neighbors,
-    pair_verbs.explain,
-    about_verbs.demo,
-    about_verbs.info,
-    about_verbs.completion,
-    reproduce,
-):
+VERBS = (bhi, cluster, completion, demo, explain, fit, info, neighbors, predict, repeat, report, reproduce, similarity)
+for verb in VERBS:
     main.add_command(verb)

@@ -10,23 +10,8 @@ import click
 from timelike.cli.options import FOLDER, force_option
 from timelike.cli.output import quiet_option
 
-SHOWN = (
-    "timelike",
-    "numpy",
-    "scipy",
-    "scikit-learn",
-    "pandas",
-    "numba",
-    "matplotlib",
-    "dtaidistance",
-    "anndata",
-    "pyarrow",
-    "openpyxl",
-    "zarr",
-    "distributed",
-    "faiss-cpu",
-    "igraph",
-)
+COMPUTING = ("timelike", "numpy", "scipy", "scikit-learn", "pandas", "numba")
+FURTHER = ("matplotlib", "dtaidistance", "anndata", "pyarrow", "openpyxl", "zarr", "distributed", "faiss-cpu", "igraph")
 SHELLS = {"bash": "~/.bashrc", "zsh": "~/.zshrc", "fish": "~/.config/fish/completions/timelike.fish"}
 
 
@@ -54,7 +39,7 @@ def info() -> None:
     click.echo(f"engine: {elimination.name()} ({hint})")
     click.echo(f"threads: {thread_count(None)}")
     click.echo(f"python {sys.version.split()[0]}")
-    for package in SHOWN:
+    for package in COMPUTING + FURTHER:
         click.echo(f"{package} {version(package, 'not installed')}")
 
 

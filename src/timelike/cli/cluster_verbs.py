@@ -76,23 +76,17 @@ def cluster(
     one_kernel(model, options["kernel"])
     reading, choices = split_reading({name: value for name, value in options.items() if value is not None})
     ontology = _ontology(obo, gaf)
-    _answer(analyse(file, out, model=model, ontology=ontology, reading=reading, overwrite=force, say=say, **choices))
+    analysis = analyse(file, out, model=model, ontology=ontology, reading=reading, overwrite=force, say=say, **choices)
+    click.echo(str(analysis.clustering))
+    say(f"wrote {', '.join(path.name for path in analysis.files)} into {out}")
+    if REPORT in analysis.record.outputs:
+        say(f"open {out / REPORT} in a browser")
 
 
 def _ontology(obo: Path | None, gaf: Path | None) -> Ontology | None:
     if (obo is None) != (gaf is None):
         raise InputError("an ontology needs both files: --obo (its terms) and --gaf (which gene has which).")
     return None if obo is None or gaf is None else read_ontology(obo, gaf)
-
-
-def _answer(analysis: Analysis) -> None:
-    """The clusters on standard output, and a word about where everything is."""
-    click.echo(str(analysis.clustering))
-    folder = analysis.files[0].parent
-    say(f"wrote {', '.join(path.name for path in analysis.files)} into {folder}")
-    pages = [path for path in analysis.files if path.suffix == ".html"]
-    if pages:
-        say(f"open {pages[0]} in a browser")
 
 
 @click.command()

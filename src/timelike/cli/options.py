@@ -35,38 +35,24 @@ class _Numbers(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # gene
             return self.fail(f"{value!r}: expected numbers with commas between them, as 0,5,10.", param, ctx)
 
 
-NUMBERS = _Numbers()
+KINDS = {"a file": FILE, "numbers": _Numbers()}
 KERNELS = f"{', '.join(NAMED)}."
-
-KINDS = {"a file": FILE, "numbers": NUMBERS}
-READING: dict[str, dict[str, Any]] = {
-    name: {"type": click.Choice(row.choices) if row.choices else KINDS.get(row.kind), "help": row.help}
-    for name, row in OPTIONS.items()
-}
-"""Options of :func:`timelike.read`, by name."""
-CHOOSING: dict[str, dict[str, Any]] = {
-    "scale": {
-        "type": click.Choice(list(SCALES)),
-        "default": "none",
-        "show_default": True,
-        "help": "What is compared: values as they are; minus each course's mean; also divided by its sd.",
-    },
-    "most_variable": {"type": int, "metavar": "N", "help": "Keep only the N courses that vary most."},
-}
+SCALE = "What is compared: values as they are; minus each course's mean; also divided by its sd."
 
 
 def reading_options(command: Verb) -> Verb:
     """The file, and how to read it."""
-    for name, how in reversed(READING.items()):
-        command = click.option(f"--{name.replace('_', '-')}", name, **how)(command)
+    for name, row in reversed(OPTIONS.items()):
+        kind = click.Choice(row.choices) if row.choices else KINDS.get(row.kind)
+        command = click.option(f"--{name}", type=kind, help=row.help)(command)
     return click.argument("file", type=FILE)(quiet_option(command))
 
 
 def course_options(command: Verb) -> Verb:
     """The file, how to read it, and what to compare; every verb that takes courses has them."""
-    for name, how in reversed(CHOOSING.items()):
-        command = click.option(f"--{name.replace('_', '-')}", name, **how)(command)
-    return reading_options(command)
+    scale = click.option("--scale", type=click.Choice(list(SCALES)), default="none", show_default=True, help=SCALE)
+    most = click.option("--most-variable", type=int, metavar="N", help="Keep only the N courses that vary most.")
+    return reading_options(scale(most(command)))
 
 
 def model_options(command: Verb) -> Verb:
@@ -80,9 +66,7 @@ def force_option(what: str) -> Callable[[Verb], Verb]:
     return click.option("--force", is_flag=True, help=f"Overwrite {what}.")
 
 
-def threads_option(command: Verb) -> Verb:
-    """How many threads work."""
-    return click.option("--threads", type=int, help="Number of threads (default: all).")(command)
+threads_option = click.option("--threads", type=int, help="Number of threads (default: all).")
 
 
 # -- what becomes of them ----------------------------------------------------------------------------------------
@@ -90,9 +74,9 @@ def threads_option(command: Verb) -> Verb:
 
 def split_reading(options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """The options of a verb: those for reading the file that were given, and the others."""
-    reading = {name: options[name] for name in READING if options.get(name) is not None}
+    reading = {name: options[name] for name in OPTIONS if options.get(name) is not None}
     reading |= {name: str(path) for name, path in reading.items() if isinstance(path, Path)}  # a record is JSON
-    return reading, {name: value for name, value in options.items() if name not in READING}
+    return reading, {name: value for name, value in options.items() if name not in OPTIONS}
 
 
 def courses_of(file: Path, **options: Any) -> TimeCourses:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from timelike.base import checks
-from timelike.base.arrays import Floats, Ints
 from timelike.base.checks import counted
 from timelike.exceptions import InputError
 from timelike.reading.column_names import column_called
@@ -50,7 +50,7 @@ def read_annotated(data: Any, settings: Settings) -> Understood:
     matrix = Matrix(names, np.asarray(dense, dtype=float).T, columns, lambda i: f"var {i}")
     found = assemble(matrix, settings)
     how = f"AnnData: {counted(data.n_obs, 'observation')}, genes from var_names, values from {settings.layer or 'X'}"
-    return Understood(found.courses, (), columns.unit, f"{how}{said}{found.how}", found.notes)
+    return replace(found, how=f"{how}{said}{found.how}")
 
 
 def _layer(data: Any, layer: str | None) -> Any:
@@ -77,6 +77,8 @@ def _refuse_cells(columns: TimeColumns, header: list[str]) -> None:
 
 def _pseudobulk(obs: Table, columns: TimeColumns, values: Any, replicate: str) -> tuple[TimeColumns, Any, str]:
     """Means over the observations that share time, replicate and condition."""
+    from scipy.sparse import csr_array
+
     samples = obs.texts([column_called(obs.header, replicate)])[0]
     labels = columns.conditions or ("",) * len(samples)
     keys = list(zip(columns.times.tolist(), samples, labels, strict=True))
@@ -88,11 +90,5 @@ def _pseudobulk(obs: Table, columns: TimeColumns, values: Any, replicate: str) -
     sizes = np.bincount(group)
     spread = f"{sizes.min():,} to {sizes.max():,} observations"
     said = f", each the mean of {spread} with the same time and {replicate!r}"
-    return found, _means(values, group, sizes), said
-
-
-def _means(values: Any, group: Ints, sizes: Ints) -> Floats:
-    from scipy.sparse import csr_array
-
-    sums = csr_array((1 / sizes[group], (group, np.arange(len(group)))), shape=(len(sizes), len(group))) @ values
-    return np.asarray(sums.toarray() if hasattr(sums, "toarray") else sums, dtype=float)
+    mean = csr_array((1 / sizes[group], (group, np.arange(len(group)))), shape=(len(sizes), len(group)))
+    return found, mean @ values, said

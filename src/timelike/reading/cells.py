@@ -89,7 +89,8 @@ def numbers(cells: Cells, decimal: str | None = None) -> Floats:
     mark = decimal or _decimal_mark(cells)
     columns = [_floats(column, mark) for column in cells.columns]
     if any(column is None for column in columns):
-        _refuse_first(cells, mark)
+        first = next((i, k) for i, k, cell in cells.in_reading_order() if _floats([cell], mark) is None)
+        raise InputError(_no_number(cells, *first))
     return np.array(columns, dtype=float).T.reshape(len(cells.columns[0]) if cells.columns else 0, len(columns))
 
 
@@ -136,12 +137,6 @@ def _decimal_mark(cells: Cells) -> str:
             f"with a thousands separator ({cell.replace(',', '')}). Give decimal=',' (--decimal ,), or remove them."
         )
     return ","
-
-
-def _refuse_first(cells: Cells, mark: str) -> None:
-    for row, column, cell in cells.in_reading_order():
-        if _floats([cell], mark) is None:
-            raise InputError(_no_number(cells, row, column))
 
 
 def _no_number(cells: Cells, row: int, column: int) -> str:

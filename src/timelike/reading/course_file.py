@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from timelike.base import checks
-from timelike.base.arrays import Floats, Ints
+from timelike.base.arrays import Floats
 from timelike.courses import TimeCourses
 from timelike.exceptions import InputError
 from timelike.reading.cells import missing_words
@@ -65,7 +65,7 @@ class CourseFile:
         if not self.path.is_file():
             raise InputError(f"there is no file {self.path}.")
         self._format = _format(self.path)
-        self.times = self._times(times)
+        self.times, self._name, self._columns = self._layout(times)
 
     def __repr__(self) -> str:
         low, high = self.times.min(), self.times.max()
@@ -106,30 +106,23 @@ class CourseFile:
     def _header(self) -> list[str]:
         return _parquet(self.path).schema_arrow.names if self._format == "parquet" else _first_line(self.path)
 
-    @cached_property
-    def _columns(self) -> tuple[int, Ints]:
-        """The column of the names, and those of the values."""
-        found = np.array(time_columns(self._header).positions, dtype=np.intp)
-        others = [k for k in range(len(self._header)) if k not in found]
-        return others[0] if others else 0, found
-
-    def _times(self, given: ArrayLike | None) -> Floats:
+    def _layout(self, given: ArrayLike | None) -> tuple[Floats, int, list[int]]:
+        """The times, the column of the names (an array has none), and those of the values."""
         if given is None and self._format == "npy":
             raise InputError(f"{self.path} has values without times: give times=, one for each column.")
         if given is None:
             refuse_thousands(self._header, None)
-            times = time_columns(self._header).times
-            if len(times) == 0 or len(times) == len(self._header):
+            found = time_columns(self._header)
+            others = sorted(set(range(len(self._header))) - set(found.positions))
+            if not found.positions or not others:
                 shown = ", ".join(map(repr, self._header[:6]))
                 raise InputError(f"{self.path}: the header {shown} is not a name and then times. Give times=.")
-            return times
+            return found.times, others[0], list(found.positions)
         times = checks.numbers(given, "times")
-        if self._format != "npy":  # the first column has the names, whatever the header says
-            self.__dict__["_columns"] = (0, np.arange(1, len(self._header)))
         width = _array(self.path).shape[1] if self._format == "npy" else len(self._header) - 1
         if times.shape != (width,):
             raise InputError(f"{self.path} has {width} columns of values, times have shape {times.shape}.")
-        return times
+        return times, 0, list(range(1, width + 1))  # the first column has the names, whatever the header says
 
     def _parts(self) -> Iterator[Part]:
         if self._format == "npy":
@@ -138,11 +131,10 @@ class CourseFile:
                 values = np.array(_array(self.path)[start : start + self.rows], dtype=float)
                 yield [str(i) for i in range(start, start + len(values))], values
             return
-        name, columns = self._columns
         start = 0
         for table in self._tables():
-            names = self._names(table[name], start)
-            yield names, self._numbers(table[list(columns)], names)
+            names = self._names(table[self._name], start)
+            yield names, self._numbers(table[self._columns], names)
             start += len(names)
 
     def _tables(self) -> Iterator[Any]:
@@ -155,9 +147,8 @@ class CourseFile:
                 yield batch.to_pandas(ignore_metadata=True).set_axis(range(len(self._header)), axis=1)
             return
         settings: dict[str, Any] = {"header": None, "skiprows": 1, "chunksize": self.rows, "sep": _separator(self.path)}
-        name, columns = self._columns
-        settings |= {"dtype": {name: str}, "keep_default_na": False}  # a course may be called NA
-        settings |= {"na_values": dict.fromkeys(columns.tolist(), missing_words())}
+        settings |= {"dtype": {self._name: str}, "keep_default_na": False}  # a course may be called NA
+        settings |= {"na_values": dict.fromkeys(self._columns, missing_words())}
         settings |= {"float_precision": "round_trip"}  # the bits that timelike.read reads
         names = range(len(self._header))
         with _readable(self.path), pd.read_csv(self.path, names=names, index_col=False, **settings) as tables:

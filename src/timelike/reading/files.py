@@ -32,6 +32,11 @@ _SIGNATURES = {
     b"RDX": "R data",
     b"\x89PNG": "PNG picture",
 }
+_NO_TABLE = {
+    "zip": "it is a zip archive. Unpack it and give the table inside.",
+    "old Excel": "it is an old Excel file (.xls). Save it as .xlsx or CSV.",
+    "hdf5": "it is an HDF5 file: expected a table here.",
+}
 
 UNCOMPUTED = re.compile(
     rb'<c (?![^>]*\bt="str")[^>]*[^/]><f(?:/>|[ >][^<]*(?:(?<=/>)|</f>))\s*(?:<v\s*/>|<v></v>)?\s*</c>'
@@ -85,7 +90,7 @@ def open_table(path: Path, *, sheet: str | int | None = None, decimal: str | Non
     if found == "parquet":
         return frame_table(_parquet(path), decimal)
     if found != "text":
-        raise InputError(_not_a_table(found))
+        raise InputError(_NO_TABLE.get(found, f"it is a {found} file, not a table. Save the table as CSV."))
     return text_table(_utf8(data), decimal)
 
 
@@ -117,15 +122,6 @@ def kind(data: bytes) -> str:
     if found == "zip":
         return "excel" if b"xl/workbook" in data else "zip"
     return found
-
-
-def _not_a_table(found: str) -> str:
-    hints = {
-        "zip": "it is a zip archive. Unpack it and give the table inside.",
-        "old Excel": "it is an old Excel file (.xls). Save it as .xlsx or CSV.",
-        "hdf5": "it is an HDF5 file: expected a table here.",
-    }
-    return hints.get(found, f"it is a {found} file, not a table. Save the table as CSV.")
 
 
 # -- text ------------------------------------------------------------------------------------------------

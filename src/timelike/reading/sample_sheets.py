@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -32,24 +33,26 @@ def sheet_columns(header: Sequence[str], sheet: Table, settings: Settings) -> Ti
     sample = _sample_column(header, texts)
     rows = _rows_of_samples(sheet, texts[sample])
     positions = tuple(k for k, cell in enumerate(header) if cell in rows)
-    chosen = [rows[header[k]] for k in positions]
-    notes = _without_column(texts[sample], set(header))
-    found = sample_times(sheet, chosen, settings, {sample})
-    return TimeColumns(positions, found.times, found.conditions, found.unit, notes=tuple(notes))
+    found = sample_times(sheet, [rows[header[k]] for k in positions], settings, {sample})
+    columns = set(header)
+    missing = [name for name in rows if name not in columns]
+    notes = (f"{counted(len(missing), 'sample')} of the sheet without a column: {some(missing)}",) if missing else ()
+    return replace(found, positions=positions, notes=notes)
 
 
 def sample_times(sheet: Table, rows: Sequence[int], settings: Settings, used: set[int]) -> TimeColumns:
     """Times and conditions of the samples in the given rows of a sheet."""
     column = _time_column(sheet, settings.time, used)
-    cells, where = sheet.texts([column])[0], f"column {sheet.header[column]!r} of the sample sheet"
-    if look_like_dates([cells[row] for row in rows]):
+    texts, where = sheet.texts([column])[0], f"column {sheet.header[column]!r} of the sample sheet"
+    cells = [texts[row] for row in rows]
+    if look_like_dates(cells):
         raise InputError(f"{where} has dates. Give numbers, for instance days since the first sample.")
     with errors_about(where):
-        refuse_thousands([cells[row] for row in rows], settings.decimal)
-    found = times_of([cells[row] for row in rows])
-    for row, (number, _) in zip(rows, found, strict=True):
+        refuse_thousands(cells, settings.decimal)
+    found = times_of(cells)
+    for row, cell, (number, _) in zip(rows, cells, found, strict=True):
         if np.isnan(number):
-            raise InputError(f"{sheet.place(row)}, {where}: {cells[row]!r} is not a time. Give a number, or '12h'.")
+            raise InputError(f"{sheet.place(row)}, {where}: {cell!r} is not a time. Give a number, or '12h'.")
     units = {unit for _, unit in found}
     if len(units) > 1:
         raise InputError(f"{where} has times in different units: {some(sorted(map(str, units)))}. Use one.")
@@ -89,8 +92,3 @@ def _rows_of_samples(sheet: Table, samples: list[str]) -> dict[str, int]:
             raise InputError(f"the sample {sample!r} stands twice in the sample sheet, {places}.")
         rows[sample] = row
     return rows
-
-
-def _without_column(samples: list[str], known: set[str]) -> list[str]:
-    missing = [sample for sample in samples if sample not in known]
-    return [f"{counted(len(missing), 'sample')} of the sheet without a column: {some(missing)}"] if missing else []

@@ -117,9 +117,7 @@ def is_comment(row: list[str], width: int) -> bool:
 
 def without_empty_ends(rows: list[tuple[int, list[str]]]) -> list[tuple[int, list[str]]]:
     """Header and rows without the empty columns that delimiters at the ends of lines make."""
-    width = len(rows[0][1])
-    while width and not rows[0][1][width - 1]:
-        width -= 1
+    width = max((k for k, cell in enumerate(rows[0][1], 1) if cell), default=0)
     empty = all(not cell.strip() for _, row in rows for cell in row[width:])
     return [(line, row[:width]) for line, row in rows] if empty else rows
 

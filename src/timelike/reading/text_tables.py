@@ -11,7 +11,6 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from timelike.base.arrays import Floats
 from timelike.base.checks import counted
@@ -42,12 +41,12 @@ class RegularText:
     def take(self, header: tuple[str, ...], numeric: Sequence[int], text: Sequence[int]) -> Taken:
         """The wanted columns."""
         frame = None if self.decimal == "," else self._fast(numeric, text)
-        if frame is None:
-            return self._careful().take(header, numeric, text)
-        found = frame[list(numeric)].to_numpy(dtype=float)
-        if (np.abs(found) >= cells.LARGEST).any() or self._has_truths(found):
-            return self._careful().take(header, numeric, text)
-        return Taken(found, [[cell.strip() for cell in frame[k].tolist()] for k in text])
+        if frame is not None:
+            found = frame[list(numeric)].to_numpy(dtype=float)
+            if not (np.abs(found) >= cells.LARGEST).any() and not self._has_truths(found):
+                return Taken(found, [[cell.strip() for cell in frame[k].tolist()] for k in text])
+        careful = Rows(list(_numbered(self.data, self.delimiter, self.first_line)), self.decimal)
+        return careful.take(header, numeric, text)
 
     def peek(self) -> list[list[str]]:
         """The first rows."""
@@ -85,9 +84,6 @@ class RegularText:
             )
         except ValueError:  # also pandas' ParserError
             return None
-
-    def _careful(self) -> Rows:
-        return Rows(list(_numbered(self.data, self.delimiter, self.first_line)), self.decimal)
 
 
 _SHAPES = bytes.maketrans(b"0123456789.E+", b"00000000000e-")
@@ -129,7 +125,7 @@ def text_table(data: bytes, decimal: str | None = None) -> Table:
             f"the header {header[0]!r} has one column. Separate columns by comma, semicolon or tab, in all lines alike."
         )
     if len(header) == width and header[-1]:
-        rest = _after_line(data, first[1][0])
+        rest = data.split(b"\n", first[1][0] - 1)[-1].rstrip(b"\n ") + b"\n"  # no empty lines at its end
         if _is_regular(rest, delimiter, width):
             return Table(header, RegularText(rest, delimiter, width, first[1][0], decimal))
     return _careful_table(data, delimiter, header, decimal)
@@ -212,17 +208,6 @@ def _commented_header(data: bytes, line: int, width: int, delimiter: str) -> str
     return before[:40] if is_comment and len(next(_reader([before], delimiter), [])) == width else ""
 
 
-def _after_line(data: bytes, line: int) -> bytes:
-    """The text from a line on, without empty lines at its end."""
-    position = 0
-    for _ in range(line - 1):
-        position = data.index(b"\n", position) + 1
-    end = len(data)
-    while data[end - 1 : end] in (b"\n", b" "):
-        end -= 1
-    return data[position : end + 1] if data[end : end + 1] == b"\n" else data[position:end] + b"\n"
-
-
 def _is_regular(data: bytes, delimiter: str, width: int) -> bool:
     """Whether each line is a row of that many cells, with nothing that needs a careful reader.
 
@@ -234,10 +219,8 @@ def _is_regular(data: bytes, delimiter: str, width: int) -> bool:
     others = bytes(set(range(256)) - {ord("\n"), ord(delimiter)})
     if data.translate(None, delete=others) != (comma * (width - 1) + b"\n") * data.count(b"\n"):
         return False
-    return b'"' not in data or not _quotes_a_mark(np.frombuffer(data, np.uint8), delimiter)
-
-
-def _quotes_a_mark(letters: NDArray[np.uint8], delimiter: str) -> bool:
-    """Whether a delimiter or line end stands between quotes."""
-    quoted = np.bitwise_xor.accumulate(letters == ord('"'))
-    return bool((quoted & ((letters == ord("\n")) | (letters == ord(delimiter)))).any())
+    if b'"' not in data:
+        return True
+    letters = np.frombuffer(data, np.uint8)
+    between_quotes = np.bitwise_xor.accumulate(letters == ord('"'))
+    return not (between_quotes & ((letters == ord("\n")) | (letters == ord(delimiter)))).any()

@@ -50,8 +50,8 @@ def tidy_columns(header: Sequence[str], settings: Settings) -> TidyColumns | Non
     asked = asked or bool(course and time and time[0] > 0 and not re.search(r"\d", "".join(header)))
     if not asked and not (course and time and value):
         return None
-    roles = {"courses": (course, "course"), "times": (time, "time"), "values": (value, "value")}
-    found = [only_column(header, positions, what, option) for what, (positions, option) in roles.items()]
+    roles = {"course": course, "time": time, "value": value}
+    found = [only_column(header, positions, f"{role}s", role) for role, positions in roles.items()]
     error = _candidates(header, settings.error, "error", [False] * len(header))
     if len({*found, *error}) < 3 + len(error):
         raise InputError(f"one column has two meanings: {', '.join(header[k] for k in (*found, *error))}.")
@@ -131,8 +131,8 @@ def _chosen(named: np.ndarray, kinds: np.ndarray, condition: str, column: str) -
     chosen = kinds == condition
     if not chosen.any():
         raise InputError(f"there is no condition {condition!r}: column {column!r} has {some(sorted(set(kinds)))}.")
-    names, owner = pd.unique(named[chosen]), np.full(len(named), -1)
-    owner[chosen] = pd.factorize(named[chosen])[0]
+    owner = np.full(len(named), -1)
+    owner[chosen], names = pd.factorize(named[chosen])
     return list(names), owner, f", only {condition!r} of {column!r}"
 
 

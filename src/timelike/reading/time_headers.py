@@ -31,6 +31,10 @@ NUMBERED_THINGS = frozenset(
     | {"cell", "column", "col", "v", "var", "unnamed"}
 )
 """Words before a number that counts things and is no time."""
+HOW_TO_SAY = (
+    "Say what the headers mean: header='{time}h_{replicate}' or the like (--header; {condition} and {any} may stand in "
+    "it too), or give a sample sheet (samples=, --samples)."
+)
 MINUS = "\u2212"
 _COMMA_OR_THOUSANDS = re.compile(r"(?<![\d.,])[1-9]\d{0,2}(?:,\d{3})+(?!\d)")
 _NUMBER = re.compile(
@@ -105,7 +109,7 @@ def time_columns(header: Sequence[str]) -> TimeColumns:
     >>> found.times, found.unit
     (array([ 0.,  0., 12., 12.]), 'h')
     """
-    parts = _signed([apart(cell) for cell in _with_replicate_numbers(header)])
+    parts = _signed([apart(cell) for cell in _unlettered(_unrenamed(header))])
     shapes = Counter(part.words for part in parts if part.numbers)
     if not shapes:
         return TimeColumns((), np.zeros(0))
@@ -156,13 +160,8 @@ def refuse_thousands(cells: Sequence[str], decimal: str | None) -> None:
 # -- replicates that have no number yet --------------------------------------------------------------------
 
 
-def _with_replicate_numbers(header: Sequence[str]) -> list[str]:
-    """The header with replicates as numbers: letters ("0h_a") and what pandas makes of repeated names ("0h.1")."""
-    return _unlettered(_unrenamed(list(header)))
-
-
-def _unrenamed(header: list[str]) -> list[str]:
-    """Headers without the numbers by which pandas tells repeated names apart."""
+def _unrenamed(header: Sequence[str]) -> list[str]:
+    """Headers without the numbers by which pandas tells repeated names apart ("0h.1")."""
     stems = _stems(header)
     decimals = [k for k in stems if re.fullmatch(r"[-+]?\d+\.\d+", header[k])]
     doubtful = [header[k] for k in decimals]
@@ -196,7 +195,7 @@ def _dotted_replicates(header: Sequence[str]) -> list[str]:
 
 
 def _unlettered(header: list[str]) -> list[str]:
-    """Headers with numbers for the letters of replicates, where the letters start with a and several share a time."""
+    """Headers with numbers for the letters of replicates ("0h_a"), if they start with a and several share a time."""
     form = re.compile(r"(.*\d[^A-Za-z]*|.*\d.*[_\-. ])(?:rep(?:licate)?[_\-. ]?)?([A-Za-z])")
     matches = {k: m for k, cell in enumerate(header) if (m := form.fullmatch(cell)) and not _is_unit(cell)}
     stems = {k: m[1].rstrip("_-. ") for k, m in matches.items()}
@@ -259,16 +258,16 @@ def _time_position(parts: list[Parts], names: list[str]) -> int:
     says = [_evidence(parts, p) for p in range(count)]
     if count == 1:
         if says[0] == "replicate":
-            raise InputError(f"{some(names)} number replicates, but no header has a time. {_how_to_say()}")
+            raise InputError(f"{some(names)} number replicates, but no header has a time. {HOW_TO_SAY}")
         return 0
     if len(changing) == 2:
         return _time_of_two(parts, names, changing, says)
     if len(changing) > 2:
-        raise InputError(f"{some(names)} have {len(changing)} numbers that change. {_how_to_say()}")
+        raise InputError(f"{some(names)} have {len(changing)} numbers that change. {HOW_TO_SAY}")
     candidates = [p for p in range(count) if says[p] == "time"] or [p for p in changing if says[p] != "replicate"]
     if len(candidates) == 1:
         return candidates[0]
-    raise InputError(f"it is not clear which number of {some(names)} is the time. {_how_to_say()}")
+    raise InputError(f"it is not clear which number of {some(names)} is the time. {HOW_TO_SAY}")
 
 
 def _time_of_two(parts: list[Parts], names: list[str], changing: list[int], says: list[str]) -> int:
@@ -321,13 +320,6 @@ def _pattern(name: str, roles: dict[int, str]) -> str:
     return "".join(roles.get(k // 2, piece) if k % 2 else piece for k, piece in enumerate(pieces))
 
 
-def _how_to_say() -> str:
-    return (
-        "Say what the headers mean: header='{time}h_{replicate}' or the like (--header; {condition} and {any} "
-        "may stand in it too), or give a sample sheet (samples=, --samples)."
-    )
-
-
 def some(names: Sequence[str], most: int = 5) -> str:
     """The first few names, for a sentence."""
     return ", ".join(map(repr, names[:most])) + (", ..." if len(names) > most else "")
@@ -368,7 +360,7 @@ def _in_one_unit(parts: list[Parts], time: int) -> tuple[Floats, str | None, lis
     found = Counter(units).most_common(1)[0][0]
     if found not in SECONDS or not all(unit in SECONDS for unit in units):
         shown = ", ".join(sorted({str(unit or "none") for unit in units}))
-        raise InputError(f"the headers have times in different units ({shown}). {_how_to_say()}")
+        raise InputError(f"the headers have times in different units ({shown}). {HOW_TO_SAY}")
     factors = np.array([SECONDS[str(unit)] for unit in units]) / SECONDS[found]
     return times * factors, found, [f"times in {', '.join(sorted(set(map(str, units))))} were converted to {found}"]
 
@@ -445,11 +437,10 @@ def with_times(found: TimeColumns, times: Sequence[float]) -> TimeColumns:
     disordered = (np.diff(found.times) < 0).any() and (np.diff(real) > 0).all()
     if disordered and len(real) == len(distinct) == len(found.times):
         raise InputError("the columns do not stand in the order of their times: give a sample sheet instead of times=.")
-    if len(real) == len(found.times):
-        return TimeColumns(found.positions, real, found.conditions)
-    if len(real) == len(distinct):
-        return TimeColumns(found.positions, real[which.ravel()], found.conditions)
-    raise InputError(
-        f"times= has {len(real)} times, but the header has {len(distinct)} different ones in {len(found.times)} "
-        "columns: give one for each."
-    )
+    if len(real) not in (len(found.times), len(distinct)):
+        raise InputError(
+            f"times= has {len(real)} times, but the header has {len(distinct)} different ones in {len(found.times)} "
+            "columns: give one for each."
+        )
+    each = real if len(real) == len(found.times) else real[which.ravel()]
+    return TimeColumns(found.positions, each, found.conditions)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -54,9 +54,12 @@ def read_rows(table: Table, settings: Settings) -> Understood:
     texts = dict(zip(others, taken.texts, strict=True))
     notes = _doubts(table.header, columns, {k: texts[k] for k in others if k != name}, settings)
     found = assemble(Matrix(texts[name], taken.numbers, columns, table.place), settings)
-    how = f"a wide table, a course a row: names from {_shown(table.header[name])}, {_times_from(table.header, columns)}"
+    names = repr(table.header[name]) if table.header[name] else "the column without a name"
+    times = f"{counted(len(columns.positions), 'header')} like {table.header[columns.positions[0]]!r}"
+    unit = f", unit {columns.unit}" if columns.unit else ""
+    how = f"a wide table, a course a row: names from {names}, times from {times}{unit}{found.how}"
     unused = tuple(table.header[k] for k in others if k != name)
-    return Understood(found.courses, unused, columns.unit, how + found.how, (*notes, *found.notes))
+    return replace(found, unused=unused, how=how, notes=(*notes, *found.notes))
 
 
 def _refuse(settings: Settings, layout: str, because: str) -> None:
@@ -66,16 +69,6 @@ def _refuse(settings: Settings, layout: str, because: str) -> None:
         settings.refuse("time", because="it names a column of a tidy table or of a sample sheet")
     else:
         settings.refuse("header", "times", "dates", because="the sample sheet has the times")
-
-
-def _shown(name: str) -> str:
-    return repr(name) if name else "the column without a name"
-
-
-def _times_from(header: Sequence[str], columns: TimeColumns) -> str:
-    unit = f", unit {columns.unit}" if columns.unit else ""
-    example = header[columns.positions[0]]
-    return f"times from {counted(len(columns.positions), 'header')} like {example!r}{unit}"
 
 
 def find_columns(header: Sequence[str], settings: Settings, is_numeric: Callable[[int], bool]) -> TimeColumns:
@@ -206,8 +199,8 @@ def read_columns(table: Table, settings: Settings) -> Understood:
         values = table.numbers_and_texts(positions, []).numbers[list(columns.positions)]
     names = [table.header[k] for k in positions]
     found = assemble(Matrix(names, values.T, columns, lambda i: f"column {positions[i] + 1}"), settings)
-    how = f"a table with a course a column: times from the first column {table.header[0]!r}"
-    return Understood(found.courses, tuple(table.header[k] for k in unused), columns.unit, how + found.how, found.notes)
+    how = f"a table with a course a column: times from the first column {table.header[0]!r}{found.how}"
+    return replace(found, unused=tuple(table.header[k] for k in unused), how=how)
 
 
 def _times_down(table: Table, times: Floats, settings: Settings) -> TimeColumns:
@@ -226,17 +219,17 @@ def assemble(matrix: Matrix, settings: Settings) -> Understood:
     """The courses of a matrix: named, told apart by condition, those without any value left out."""
     names = _distinct_names(matrix, settings)
     notes = [*matrix.columns.notes, *begins_like_a_remark(names), *_mangled(names)]
-    remarks = "".join(f"; {remark}" for remark in matrix.columns.remarks)
+    how = "".join(f"; {remark}" for remark in matrix.columns.remarks)
     names, values, said = _by_condition(names, matrix.values, matrix.columns, settings)
     measured = np.isfinite(values).sum(axis=1) > 0
-    empty = [name for name, kept in zip(names, measured, strict=True) if not kept]
-    if len(empty) == len(names):
+    if not measured.any():
         raise InputError("no course has a value.")
+    empty = [name for name, kept in zip(names, measured, strict=True) if not kept]
     if empty:
         names, values = [name for name, kept in zip(names, measured, strict=True) if kept], values[measured]
     used = ~np.isnan(values).all(axis=0)
     courses = TimeCourses.from_arrays(matrix.columns.times[used], values[:, used], names)
-    return Understood(courses, how=f"{remarks}{said}", notes=(*notes, *without_values(empty)))
+    return Understood(courses, (), matrix.columns.unit, how + said, (*notes, *without_values(empty)))
 
 
 def _by_condition(

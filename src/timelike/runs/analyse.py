@@ -125,14 +125,18 @@ def _doubt(courses: TimeCourses, gp: GP) -> None:
 
 def _source(data: Any, reading: dict[str, Any]) -> tuple[TimeCourses, Source, tuple[str, ...]]:
     """The courses, where they are from, and what is doubtful about reading them."""
-    if isinstance(data, TimeCourses):
-        if reading:
-            raise InputError(f"reading options ({', '.join(reading)}) are for files, not for TimeCourses.")
-        return data, Source(understood=(data.summary(),)), ()
-    if isinstance(data, (str, PathLike)) and str(data) in NAMED and not Path(data).exists():
-        return *_named(str(data), reading), ()
-    found = understand(data, **reading)
     path = Path(data) if isinstance(data, (str, PathLike)) else None
+    named = path is not None and str(data) in NAMED and not path.exists()
+    if reading and (named or isinstance(data, TimeCourses)):
+        what = f"the data set {data}" if named else "TimeCourses"
+        raise InputError(f"reading options ({', '.join(reading)}) are for files, not for {what}.")
+    if isinstance(data, TimeCourses):
+        return data, Source(understood=(data.summary(),)), ()
+    if named:
+        load, unit = NAMED[str(data)]
+        courses = load()
+        return courses, Source(path=str(data), understood=(courses.summary(),), time_unit=unit), ()
+    found = understand(data, **reading)
     known = {} if path is None else {"path": str(path), "sha256": checksum(path)}
     options = {name: _plain(value) for name, value in reading.items() if value is not None}
     if options.get("samples", FROM_PYTHON) != FROM_PYTHON:
@@ -146,15 +150,6 @@ def _plain(option: Any) -> Any:
     if isinstance(option, (str, PathLike)):
         return str(option)
     return FROM_PYTHON if hasattr(option, "columns") else np.asarray(option).tolist()
-
-
-def _named(name: str, reading: dict[str, Any]) -> tuple[TimeCourses, Source]:
-    """A data set that timelike fetches."""
-    if reading:
-        raise InputError(f"reading options ({', '.join(reading)}) are for files, not for the data set {name}.")
-    known = NAMED[name]
-    courses = known.load()
-    return courses, Source(path=name, understood=(courses.summary(),), time_unit=known.time_unit)
 
 
 @contextmanager
