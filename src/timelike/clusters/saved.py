@@ -42,14 +42,14 @@ Arrays = dict[str, NDArray[Any]]
 
 def save(path: str | PathLike[str], clustering: Clustering, courses: TimeCourses) -> None:
     """Write a clustering and its courses as .npz: arrays, and a text in JSON. Nothing in it can be executed."""
+    designs = courses.designs
     facts: dict[str, Any] = {"format": FORMAT, "method": clustering.method, "k": clustering.k}
     facts["names"] = list(courses.names)
     facts["evidence"] = None if clustering.evidence is None else list(clustering.evidence.items())
-    arrays: Arrays = {"labels": clustering.labels} | _course_arrays(courses)
-    if clustering.linkage is not None:
-        arrays["linkage"] = clustering.linkage
-    if clustering.probabilities is not None:
-        arrays["probabilities"] = clustering.probabilities
+    arrays: Arrays = {"labels": clustering.labels, "points": designs.points, "starts": designs.starts}
+    arrays |= {"design_of": courses.design_of, "values": courses.values}
+    optional = {"errors": designs.errors, "linkage": clustering.linkage, "probabilities": clustering.probabilities}
+    arrays |= {name: array for name, array in optional.items() if array is not None}
     if isinstance(clustering, CurveClustering):
         arrays |= {"responsibilities": clustering.responsibilities, "used": _used(courses, clustering.courses)}
         facts |= {name: getattr(clustering, name) for name in ("spread", "learned", "continuum")}
@@ -77,13 +77,6 @@ def load(path: str | PathLike[str], gp: GP) -> tuple[Clustering, TimeCourses]:
         raise InputError(f"{path} is not a clustering that timelike wrote, or is damaged: {found}.") from None
 
 
-def _course_arrays(courses: TimeCourses) -> Arrays:
-    designs = courses.designs
-    arrays: Arrays = {"points": designs.points, "starts": designs.starts, "design_of": courses.design_of}
-    arrays["values"] = courses.values
-    return arrays if designs.errors is None else arrays | {"errors": designs.errors}
-
-
 def _courses(names: list[str], arrays: Arrays) -> TimeCourses:
     """The courses as they were, to the bit, once it is clear that the arrays belong together."""
     points, starts, design_of = arrays["points"], arrays["starts"], arrays["design_of"]
@@ -107,15 +100,11 @@ def _courses(names: list[str], arrays: Arrays) -> TimeCourses:
 def _used(courses: TimeCourses, kept: TimeCourses) -> NDArray[np.bool_]:
     """Which values of the courses took part in the clustering; outlying ones were left out."""
     used = np.ones(len(courses.values), dtype=bool)
-    rows, left = _rows(courses), _rows(kept)
+    rows, left = (np.column_stack([c.points, c.values]) for c in (courses, kept))
     for i in np.flatnonzero(courses.sizes != kept.sizes):
         span, rest = (slice(c.starts[i], c.starts[i + 1]) for c in (courses, kept))
         used[span] = _found(rows[span], left[rest])
     return used
-
-
-def _rows(courses: TimeCourses) -> Floats:
-    return np.column_stack([courses.points, courses.values])
 
 
 def _found(rows: Floats, left: Floats) -> NDArray[np.bool_]:
@@ -144,9 +133,10 @@ def _clustering(facts: dict[str, Any], arrays: Arrays, courses: TimeCourses, gp:
     }
     if "responsibilities" not in arrays:
         return Clustering(**shared)
+    left_out = np.flatnonzero(~_shaped(arrays["used"], (len(courses.values),)))
     return CurveClustering(
         **shared,
-        here=gp.at(_used_only(courses, arrays["used"])),
+        here=gp.at(without(courses, left_out)),
         measured=courses,
         spread=float(_within(np.array(float(facts["spread"])), 0, np.inf)),
         responsibilities=_within(_shaped(arrays["responsibilities"], (count, k + 1)), 0, 1),
@@ -154,11 +144,6 @@ def _clustering(facts: dict[str, Any], arrays: Arrays, courses: TimeCourses, gp:
         path=tuple(Step._make([*step[:-1], tuple(step[-1])]) for step in facts["path"]),
         continuum=bool(facts["continuum"]),
     )
-
-
-def _used_only(courses: TimeCourses, used: NDArray[Any]) -> TimeCourses:
-    _shaped(used, (len(courses.values),))
-    return courses if used.all() else without(courses, np.flatnonzero(~used))
 
 
 def _shaped(array: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from timelike.base.arrays import Floats, Ints
+from timelike.courses import TimeCourses
 
 if TYPE_CHECKING:
-    from timelike.courses import TimeCourses
     from timelike.gp import GP
 
 Expected = Callable[[int, int], tuple[Floats, Floats]]
@@ -87,8 +87,8 @@ def _peeled(C: Floats, residual: Floats, threshold: float) -> list[tuple[int, fl
 
 
 def without(courses: TimeCourses, at: Ints) -> TimeCourses:
-    """The courses without some of their values."""
-    from timelike.courses import TimeCourses
-
+    """The courses without some of their values; the courses themselves if there are none."""
+    if len(at) == 0:
+        return courses
     frame = courses.to_frame().drop(index=at)
     return TimeCourses.from_long(frame, error=None if courses.errors is None else "error")
