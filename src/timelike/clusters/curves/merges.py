@@ -18,21 +18,14 @@ COMPACT_BELOW = 0.7
 
 @dataclass(frozen=True, eq=False)
 class Merges:
-    """All merges, from N clusters to one.
-
-    Attributes
-    ----------
-    pairs : (N - 1, 2)
-        The two clusters of each merge; cluster ``N + m`` is what merge m made, as in SciPy.
-    gains : (N - 1,)
-        What each merge adds to the total evidence: ``E(P + Q) - E(P) - E(Q)``. Negative where two curves are better.
-    sizes : (N - 1,)
-        Courses in the cluster that each merge makes.
-    """
+    """All N - 1 merges, from N clusters to one."""
 
     pairs: Ints
+    """The two clusters of each merge, (N - 1, 2); cluster ``N + m`` is what merge m made, as in SciPy."""
     gains: Floats
+    """What each merge adds to the total evidence: ``E(P + Q) - E(P) - E(Q)``. Negative where two curves are better."""
     sizes: Ints
+    """Courses in the cluster that each merge makes."""
 
     def linkage(self) -> Floats:
         """The SciPy matrix. Heights are losses of evidence, ``-gains``, made non-decreasing, from zero on."""

@@ -20,21 +20,14 @@ Expected = Callable[[int, int], tuple[Floats, Floats]]
 
 @dataclass(frozen=True, eq=False)
 class Outliers:
-    """Values that stick out, one a row.
-
-    Attributes
-    ----------
-    at : (M,)
-        Where among the values of all courses, see :attr:`timelike.TimeCourses.values`.
-    expected : (M,)
-        What the other values and the cluster let expect.
-    z : (M,)
-        How many standard deviations off.
-    """
+    """Values that stick out, (M,) each."""
 
     at: Ints
+    """Where among the values of all courses, see :attr:`timelike.TimeCourses.values`."""
     expected: Floats
+    """What the other values and the cluster let expect."""
     z: Floats
+    """How many standard deviations off."""
 
 
 def outlying(courses: TimeCourses, gp: GP, labels: Ints, expected: Expected, threshold: float) -> Outliers:

@@ -35,23 +35,14 @@ Wild = Callable[[TimeCourses], Ints]
 
 @dataclass(frozen=True, eq=False)
 class Spool:
-    """Values of many courses in a file, and their designs in memory.
-
-    Attributes
-    ----------
-    folder : Path
-        With the values, course after course, and the names, one a line.
-    designs : Designs
-        All that occur.
-    design_of : (N,) int32
-    left_out : int
-        Values that were left out.
-    """
+    """Values of many courses in a file, and all their designs in memory."""
 
     folder: Path
+    """With the values, course after course, and the names, one a line."""
     designs: Designs
     design_of: NDArray[np.int32]
     left_out: int
+    """Values that were left out."""
 
     def __len__(self) -> int:
         return len(self.design_of)
