@@ -41,10 +41,13 @@ def hierarchical(similarity_or_distance: Similarity | Distance, k: int, linkage:
     >>> found.labels, found.linkage[-1].round(2)
     (array([0, 1, 0, 1]), array([ 4.  ,  5.  , 12.03,  4.  ]))
     """
+    from scipy.cluster.hierarchy import linkage as merge
+    from scipy.spatial.distance import squareform
+
     if linkage not in LINKAGES:
         raise InputError(f"there is no linkage {linkage!r}: choose from {', '.join(LINKAGES)}.")
     D = dissimilarities(similarity_or_distance, k)
-    merges = _merges(D, linkage)
+    merges = np.asarray(merge(squareform(D, checks=False), linkage)) if len(D) > 1 else np.empty((0, 4))
     labels, _ = numbered(cut_tree(merges, k))
     return Clustering(labels, similarity_or_distance.names, k, f"{linkage} linkage", linkage=merges)
 
@@ -59,12 +62,3 @@ def dissimilarities(similarity_or_distance: Similarity | Distance, k: int) -> Fl
     D = similarity_or_distance.dissimilarity()
     checks.whole(k, "k", 1, len(D), "courses")
     return D
-
-
-def _merges(D: Floats, linkage: str) -> Floats:
-    from scipy.cluster.hierarchy import linkage as merge
-    from scipy.spatial.distance import squareform
-
-    if len(D) == 1:
-        return np.empty((0, 4))
-    return np.asarray(merge(squareform(D, checks=False), linkage))

@@ -22,21 +22,14 @@ GRAPH = 7
 
 
 class Method(NamedTuple):
-    """A way to group courses.
-
-    Attributes
-    ----------
-    run
-        Function of courses, model, and the settings that it takes, by name.
-    takes
-        Names of these settings.
-    chooses_k
-        Whether it finds a number of clusters where none is given.
-    """
+    """A way to group courses."""
 
     run: Callable[..., Clustering]
+    """Function of courses, model, and the settings that it takes, by name."""
     takes: tuple[str, ...]
+    """Names of these settings."""
     chooses_k: bool = False
+    """Whether it finds a number of clusters where none is given."""
 
 
 def _evidence(courses: TimeCourses, gp: GP, k: int | None, spread: float | None) -> Clustering:

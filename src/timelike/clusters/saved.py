@@ -42,14 +42,14 @@ Arrays = dict[str, NDArray[Any]]
 
 def save(path: str | PathLike[str], clustering: Clustering, courses: TimeCourses) -> None:
     """Write a clustering and its courses as .npz: arrays, and a text in JSON. Nothing in it can be executed."""
+    designs = courses.designs
     facts: dict[str, Any] = {"format": FORMAT, "method": clustering.method, "k": clustering.k}
     facts["names"] = list(courses.names)
     facts["evidence"] = None if clustering.evidence is None else list(clustering.evidence.items())
-    arrays: Arrays = {"labels": clustering.labels} | _course_arrays(courses)
-    if clustering.linkage is not None:
-        arrays["linkage"] = clustering.linkage
-    if clustering.probabilities is not None:
-        arrays["probabilities"] = clustering.probabilities
+    arrays: Arrays = {"labels": clustering.labels, "points": designs.points, "starts": designs.starts}
+    arrays |= {"design_of": courses.design_of, "values": courses.values}
+    optional = {"errors": designs.errors, "linkage": clustering.linkage, "probabilities": clustering.probabilities}
+    arrays |= {name: array for name, array in optional.items() if array is not None}
     if isinstance(clustering, CurveClustering):
         arrays |= {"responsibilities": clustering.responsibilities, "used": _used(courses, clustering.courses)}
         facts |= {name: getattr(clustering, name) for name in ("spread", "learned", "continuum")}
@@ -77,28 +77,20 @@ def load(path: str | PathLike[str], gp: GP) -> tuple[Clustering, TimeCourses]:
         raise InputError(f"{path} is not a clustering that timelike wrote, or is damaged: {found}.") from None
 
 
-def _course_arrays(courses: TimeCourses) -> Arrays:
-    designs = courses.designs
-    arrays: Arrays = {"points": designs.points, "starts": designs.starts, "design_of": courses.design_of}
-    arrays["values"] = courses.values
-    return arrays if designs.errors is None else arrays | {"errors": designs.errors}
-
-
 def _courses(names: list[str], arrays: Arrays) -> TimeCourses:
     """The courses as they were, to the bit, once it is clear that the arrays belong together."""
     points, starts, design_of = arrays["points"], arrays["starts"], arrays["design_of"]
     errors = arrays.get("errors")
-    _shaped(design_of, (len(names),))
+    _checked(design_of, (len(names),))
     if points.ndim != 2 or (np.diff(starts) < 1).any() or starts[0] != 0 or starts[-1] != len(points):
         raise ValueError("the designs do not fit together")
     if design_of.min() < 0 or design_of.max() > len(starts) - 2:
         raise ValueError("a course has a design that is not there")
     courses = TimeCourses(unique_names(names, len(names)), Designs(points, errors, starts), design_of, arrays["values"])
-    _shaped(courses.values, (int(courses.starts[-1]),))
-    _within(points, -np.inf, np.inf)
-    _within(courses.values, -np.inf, np.inf)
+    _checked(courses.values, (int(courses.starts[-1]),))
+    _checked(points, points.shape)
     if errors is not None:
-        _within(_shaped(errors, (len(points),)), 0, np.inf)
+        _checked(errors, (len(points),), 0)
     for array in (points, courses.values, *(() if errors is None else (errors,))):
         array.flags.writeable = False
     return courses
@@ -107,15 +99,11 @@ def _courses(names: list[str], arrays: Arrays) -> TimeCourses:
 def _used(courses: TimeCourses, kept: TimeCourses) -> NDArray[np.bool_]:
     """Which values of the courses took part in the clustering; outlying ones were left out."""
     used = np.ones(len(courses.values), dtype=bool)
-    rows, left = _rows(courses), _rows(kept)
+    rows, left = (np.column_stack([c.points, c.values]) for c in (courses, kept))
     for i in np.flatnonzero(courses.sizes != kept.sizes):
         span, rest = (slice(c.starts[i], c.starts[i + 1]) for c in (courses, kept))
         used[span] = _found(rows[span], left[rest])
     return used
-
-
-def _rows(courses: TimeCourses) -> Floats:
-    return np.column_stack([courses.points, courses.values])
 
 
 def _found(rows: Floats, left: Floats) -> NDArray[np.bool_]:
@@ -134,41 +122,33 @@ def _clustering(facts: dict[str, Any], arrays: Arrays, courses: TimeCourses, gp:
     k, count = int(facts["k"]), len(courses)
     probabilities, linkage = arrays.get("probabilities"), arrays.get("linkage")
     shared: dict[str, Any] = {
-        "labels": _within(_shaped(arrays["labels"], (count,)), -1, k - 1),
+        "labels": _checked(arrays["labels"], (count,), -1, k - 1),
         "names": courses.names,
         "k": k,
         "method": str(facts["method"]),
-        "probabilities": None if probabilities is None else _within(_shaped(probabilities, (count, k)), 0, 1),
-        "linkage": None if linkage is None else _within(_shaped(linkage, (count - 1, 4)), -np.inf, np.inf),
+        "probabilities": None if probabilities is None else _checked(probabilities, (count, k), 0, 1),
+        "linkage": None if linkage is None else _checked(linkage, (count - 1, 4)),
         "evidence": evidence,
     }
     if "responsibilities" not in arrays:
         return Clustering(**shared)
+    left_out = np.flatnonzero(~_checked(arrays["used"], (len(courses.values),)))
     return CurveClustering(
         **shared,
-        here=gp.at(_used_only(courses, arrays["used"])),
+        here=gp.at(without(courses, left_out)),
         measured=courses,
-        spread=float(_within(np.array(float(facts["spread"])), 0, np.inf)),
-        responsibilities=_within(_shaped(arrays["responsibilities"], (count, k + 1)), 0, 1),
+        spread=float(_checked(np.array(float(facts["spread"])), (), 0)),
+        responsibilities=_checked(arrays["responsibilities"], (count, k + 1), 0, 1),
         learned=bool(facts["learned"]),
         path=tuple(Step._make([*step[:-1], tuple(step[-1])]) for step in facts["path"]),
         continuum=bool(facts["continuum"]),
     )
 
 
-def _used_only(courses: TimeCourses, used: NDArray[Any]) -> TimeCourses:
-    _shaped(used, (len(courses.values),))
-    return courses if used.all() else without(courses, np.flatnonzero(~used))
-
-
-def _shaped(array: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
+def _checked(array: NDArray[Any], shape: tuple[int, ...], low: float = -np.inf, high: float = np.inf) -> NDArray[Any]:
+    """The array, if it has the shape, and its numbers are finite and between two bounds, but for rounding."""
     if array.shape != shape:
         raise ValueError(f"an array has shape {array.shape}, expected {shape}")
-    return array
-
-
-def _within(array: NDArray[Any], low: float, high: float) -> NDArray[Any]:
-    """The array, if its numbers are finite and between two bounds, but for rounding."""
     if array.size and not (np.isfinite(array).all() and array.min() >= low - 1e-9 and array.max() <= high + 1e-9):
         raise ValueError(f"a number is not between {low:g} and {high:g}")
     return array

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -18,20 +19,14 @@ class Designs:
 
     A design is *when* (and how exactly) a course was measured, without its values. Courses with the same
     design share every matrix of the method, so each is stored, and factored, once.
-
-    Attributes
-    ----------
-    points : (P, d)
-        Coordinates of all designs, in order. Time has ``d = 1``; nothing below assumes it.
-    errors : (P,) or None
-        Known standard error of the value measured at each point.
-    starts : (G + 1,)
-        Design ``g`` occupies rows ``starts[g]:starts[g + 1]``.
     """
 
     points: Floats
+    """Coordinates of all designs, in order, (P, d). Time has ``d = 1``; nothing below assumes it."""
     errors: Floats | None
+    """Known standard error of the value measured at each point, (P,)."""
     starts: Ints
+    """Design ``g`` occupies rows ``starts[g]:starts[g + 1]``, (G + 1,)."""
 
     def __post_init__(self) -> None:
         self.starts.flags.writeable = False
@@ -53,16 +48,13 @@ class Designs:
         """Known error variance at each point, zero where none was given."""
         return np.zeros(len(self.points)) if self.errors is None else self.errors**2
 
-    def as_bytes(self) -> list[bytes]:
-        """Each design as bytes, equal if and only if the designs are equal."""
-        rows = self.points if self.errors is None else np.column_stack([self.points, self.errors])
-        return [rows[a:b].tobytes() for a, b in zip(self.starts[:-1], self.starts[1:], strict=True)]
-
 
 def distinct(designs: Designs) -> tuple[Designs, Ints]:
     """The different ones among `designs`, and for each of `designs` its number among them."""
+    rows = designs.points if designs.errors is None else np.column_stack([designs.points, designs.errors])
+    keys = (rows[a:b].tobytes() for a, b in pairwise(designs.starts))
     number: dict[bytes, int] = {}
-    of = np.array([number.setdefault(key, len(number)) for key in designs.as_bytes()], dtype=np.intp)
+    of = np.array([number.setdefault(key, len(number)) for key in keys], dtype=np.intp)
     _, first = np.unique(of, return_index=True)
     return take_designs(designs, first), of
 
@@ -71,9 +63,9 @@ def distinct_points(points: Floats) -> tuple[Floats, Ints]:
     """The different points, (U, d), and for each point its row among them."""
     if points.shape[1] == 1:  # many times faster than rows
         distinct, row = np.unique(points[:, 0], return_inverse=True)
-        return distinct[:, None], row.ravel().astype(np.intp)
-    distinct, row = np.unique(points, axis=0, return_inverse=True)
-    return distinct, row.ravel().astype(np.intp)
+    else:
+        distinct, row = np.unique(points, axis=0, return_inverse=True)
+    return distinct.reshape(len(distinct), points.shape[1]), row.ravel().astype(np.intp)
 
 
 def take_designs(designs: Designs, which: Ints) -> Designs:

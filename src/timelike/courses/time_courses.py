@@ -483,8 +483,8 @@ def _from_flat(
     if infinite.any():
         at = int(np.argmax(infinite))
         raise InputError(checks.infinite(names[owner[at]], points[at], values[at]))
-    if errors is not None and not (np.isfinite(errors) & (errors >= 0)).all():
-        at = int(np.argmin(np.isfinite(errors) & (errors >= 0)))
+    if errors is not None and not (valid := np.isfinite(errors) & (errors >= 0)).all():
+        at = int(np.argmin(valid))
         raise InputError(
             f"the error of course {names[owner[at]]!r} at time {checks.time(points[at])} is {errors[at]}: expected a "
             "standard error, zero or more."

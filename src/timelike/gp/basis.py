@@ -38,31 +38,21 @@ class Pivots(NamedTuple):
 
 @dataclass(frozen=True)
 class Basis:
-    """Features of distinct points.
-
-    Attributes
-    ----------
-    covariance
-        The kernel, times the signal variance.
-    phi : (U, r)
-        One row for each distinct point, columns in the order of decreasing weight.
-    row : (P,)
-        For each point that was asked for, its row in `phi`.
-    pivots
-        What the features of other points are made from.
-    reached : bool
-        Whether it is as exact as asked for; not if `max_rank` stopped it.
-    error : float
-        No entry of ``K - phi phi^T`` exceeds it. (The residual of a pivoted Cholesky factor is positive
-        semidefinite, so its diagonal bounds all of it.)
-    """
+    """Features of distinct points."""
 
     covariance: Covariance
+    """The kernel, times the signal variance."""
     phi: Floats
+    """One row for each distinct point, columns in the order of decreasing weight, (U, r)."""
     row: Ints
+    """For each point that was asked for, its row in `phi`, (P,)."""
     pivots: Pivots
+    """What the features of other points are made from."""
     error: float
+    """No entry of ``K - phi phi^T`` exceeds it. (The residual of a pivoted Cholesky factor is positive semidefinite, so
+    its diagonal bounds all of it.)"""
     reached: bool = True
+    """Whether it is as exact as asked for; not if `max_rank` stopped it."""
 
     def __getitem__(self, rows: Ints | slice) -> Floats:
         return self.phi[self.row[rows]]

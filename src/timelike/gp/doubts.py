@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from timelike.base.arrays import Floats
-from timelike.gp.search_space import Axis, SearchSpace
+from timelike.gp.search_space import SearchSpace
 
 if TYPE_CHECKING:
     from timelike.gp.fit import Objective
@@ -28,16 +28,13 @@ def _on_a_bound(space: SearchSpace, place: Floats, known_errors: bool) -> list[s
     sentences = []
     for axis, at, size in zip(space.axes, place, sizes, strict=True):
         for bound, word in ((axis.low, "lower"), (axis.high, "upper")):
-            if abs(at - bound) < 1e-6 and not _expected(axis, word, known_errors):
+            # Values with known errors need no further noise.
+            expected = known_errors and axis.name == "noise variance" and word == "lower"
+            if abs(at - bound) < 1e-6 and not expected:
                 reason = "which you set" if axis.given else f"the data do not determine it{_hint(axis.name, word)}"
                 where = f"the {word} bound of the {axis.name.split('__')[-1].replace('_', ' ')} ({size:.3g})"
                 sentences.append(f"the fit ended on {where}: {reason}.")
     return sentences
-
-
-def _expected(axis: Axis, word: str, known_errors: bool) -> bool:
-    """Whether a bound says nothing: values with known errors need no further noise."""
-    return axis.name == "noise variance" and word == "lower" and known_errors
 
 
 def _hint(name: str, word: str) -> str:

@@ -24,20 +24,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Information:
-    """Information of many courses.
-
-    Attributes
-    ----------
-    A : (G, r, r)
-        One matrix for each design; courses with the same design share it.
-    b : (N, r)
-    design_of : (N,)
-        The design of each course.
-    """
+    """Information of many courses."""
 
     A: Floats
+    """One matrix for each design, (G, r, r); courses with the same design share it."""
     b: Floats
+    """One vector for each course, (N, r)."""
     design_of: Ints
+    """The design of each course, (N,)."""
 
     @property
     def rank(self) -> int:

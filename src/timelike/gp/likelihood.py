@@ -57,30 +57,21 @@ class Score(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """Designs with the same number n of points.
-
-    Attributes
-    ----------
-    point : (G, n)
-        Which of the group's distinct points each point is.
-    variances : (G, n)
-        Known error variances.
-    counts : (G,)
-        Number of courses of each design.
-    rows : (K, n)
-        Rows whose products have the same sum as those of the courses: the courses themselves when they are
-        few, as many as points when they are many. `weights` takes the place of the ones in ``y - mean 1``.
-    weights : (K,)
-    design : (K,)
-        The design of each row.
-    """
+    """Designs with the same number n of points."""
 
     point: Ints
+    """Which of the group's distinct points each point is, (G, n)."""
     variances: Floats
+    """Known error variances, (G, n)."""
     counts: Floats
+    """Number of courses of each design, (G,)."""
     rows: Floats
+    """Rows whose products have the same sum as those of the courses, (K, n): the courses themselves when they are few,
+    as many as points when they are many."""
     weights: Floats
+    """They take the place of the ones in ``y - mean 1``, (K,)."""
     design: Ints
+    """The design of each row, (K,)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -285,10 +276,8 @@ class _Factored:
 
     def mean_sums(self) -> tuple[float, float]:
         """Numerator and denominator of the generalised least squares estimate of the mean."""
-        above = below = 0.0
-        for s in self.solved:
-            above += float((s.batch.weights * s.solved_rows.sum(axis=1)).sum())
-            below += float((s.batch.counts * s.solved_ones.sum(axis=1)).sum())
+        above = sum(float((s.batch.weights * s.solved_rows.sum(axis=1)).sum()) for s in self.solved)
+        below = sum(float((s.batch.counts * s.solved_ones.sum(axis=1)).sum()) for s in self.solved)
         return above, below
 
     def value_and_gradient(self, mean: float) -> tuple[float, Floats]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -116,20 +115,15 @@ def kernel_axes(kernel: Kernel, extent: Extent) -> tuple[Axis, ...]:
     Bounds that the caller set are kept; scikit-learn's default bounds are replaced by the extent of the data.
     """
     axes: list[Axis] = []
-    for name, short, in_time, given in _free_parameters(kernel):
-        kept = tuple(given) != _UNSET_BOUNDS
-        low, high = np.log(given if kept else _bounds(in_time, short, extent))
-        axes.append(Axis(name, low, high, _ladder(in_time, short, extent, len(axes)), kept, in_time))
-    return tuple(axes)
-
-
-def _free_parameters(kernel: Kernel) -> Iterator[tuple[str, str, bool, Floats]]:
-    """Full and short name, whether it is measured in time, and scikit-learn's bounds, of each number to be found."""
     inside = leaves(kernel)
     for parameter in kernel.hyperparameters:
         owner, _, short = parameter.name.rpartition("__")
-        for bounds in () if parameter.fixed else parameter.bounds:
-            yield parameter.name, short, (type(inside[owner]).__name__, short) in _IN_TIME, bounds
+        in_time = (type(inside[owner]).__name__, short) in _IN_TIME
+        for given in () if parameter.fixed else parameter.bounds:
+            kept = tuple(given) != _UNSET_BOUNDS
+            low, high = np.log(given if kept else _bounds(in_time, short, extent))
+            axes.append(Axis(parameter.name, low, high, _ladder(in_time, short, extent, len(axes)), kept, in_time))
+    return tuple(axes)
 
 
 def _bounds(in_time: bool, short: str, extent: Extent) -> tuple[float, float]:

@@ -56,8 +56,6 @@ EFFORT = Effort()
 class Swept(Protocol):
     """Courses at one value of the spread, to sweep over."""
 
-    def __len__(self) -> int: ...
-
     def sweep(self, weights: Weights) -> Fit:
         """The clusters that the courses sum to with these weights, and their bound."""
 

@@ -41,29 +41,19 @@ NEGLIGIBLE = 1e-8
 
 @dataclass(frozen=True, eq=False)
 class AtSpread:
-    """Information of courses for one value of the spread.
-
-    Attributes
-    ----------
-    spread : float
-    A : (G, r, r)
-    b : (N, r)
-    c : (N,)
-        What the log likelihood of a course has beside its evidence.
-    own : (N,)
-        Evidence of each course for a curve of its own.
-    design_of : (N,)
-    diagonal : bool
-        One design, and A is diagonal.
-    """
+    """Information of courses for one value of the spread: A (G, r, r) of each design, b (N, r) of each course."""
 
     spread: float
     A: Floats
     b: Floats
     c: Floats
+    """What the log likelihood of a course has beside its evidence, (N,)."""
     own: Floats
+    """Evidence of each course for a curve of its own, (N,)."""
     design_of: Ints
+    """The design of each course, (N,)."""
     diagonal: bool
+    """One design, and A is diagonal."""
 
     def __len__(self) -> int:
         return len(self.b)
@@ -101,27 +91,20 @@ class AnySpread:
     With spread tau the noise of a course is ``R = tau^2 K + R_0``, and its information
 
         A = (I + tau^2 A_0)^-1 A_0        b = (I + tau^2 A_0)^-1 b_0
-
-    Attributes
-    ----------
-    vectors : (G, r, r)
-    gains : (G, r)
-        Eigenvalues of A_0.
-    z : (N, r)
-        b_0 along the eigenvectors.
-    base : (N,)
-        ``-1/2 e^T R_0^-1 e - 1/2 log det(2 pi R_0)``.
-    design_of : (N,)
-    diagonal : bool
-        There is one design, and its eigenvectors are the axes.
     """
 
     vectors: Floats
+    """Eigenvectors of A_0, (G, r, r)."""
     gains: Floats
+    """Eigenvalues of A_0, (G, r)."""
     z: Floats
+    """b_0 along the eigenvectors, (N, r)."""
     base: Floats
+    """``-1/2 e^T R_0^-1 e - 1/2 log det(2 pi R_0)``, (N,)."""
     design_of: Ints
+    """The design of each course, (N,)."""
     diagonal: bool = False
+    """There is one design, and its eigenvectors are the axes."""
 
     def __len__(self) -> int:
         return len(self.z)

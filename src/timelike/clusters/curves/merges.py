@@ -18,27 +18,19 @@ COMPACT_BELOW = 0.7
 
 @dataclass(frozen=True, eq=False)
 class Merges:
-    """All merges, from N clusters to one.
-
-    Attributes
-    ----------
-    pairs : (N - 1, 2)
-        The two clusters of each merge; cluster ``N + m`` is what merge m made, as in SciPy.
-    gains : (N - 1,)
-        What each merge adds to the total evidence: ``E(P + Q) - E(P) - E(Q)``. Negative where two curves are better.
-    sizes : (N - 1,)
-        Courses in the cluster that each merge makes.
-    """
+    """All N - 1 merges, from N clusters to one."""
 
     pairs: Ints
+    """The two clusters of each merge, (N - 1, 2); cluster ``N + m`` is what merge m made, as in SciPy."""
     gains: Floats
+    """What each merge adds to the total evidence: ``E(P + Q) - E(P) - E(Q)``. Negative where two curves are better."""
     sizes: Ints
+    """Courses in the cluster that each merge makes."""
 
     def linkage(self) -> Floats:
         """The SciPy matrix. Heights are losses of evidence, ``-gains``, made non-decreasing, from zero on."""
-        height = np.maximum.accumulate(-self.gains) if len(self.gains) else self.gains
-        height = height - height[0] if len(height) else height
-        return np.column_stack([np.sort(self.pairs, axis=1), height, self.sizes]).astype(float)
+        height = np.maximum.accumulate(-self.gains)
+        return np.column_stack([np.sort(self.pairs, axis=1), height - height[:1], self.sizes]).astype(float)
 
 
 class _Slots:
@@ -56,14 +48,13 @@ class _Slots:
 
     def gains(self, rows: slice) -> Floats:
         """``E(P + Q) - E(P) - E(Q)`` of the clusters `rows` with all."""
-        return self._together(rows) - self.own[rows, None] - self.own
-
-    def _together(self, rows: slice) -> Floats:
+        A, b = self.A[:, rows], self.b[:, rows]
         if self.diagonal:
-            return _diagonal_evidence(self.A[:, rows, None] + self.A[:, None], self.b[:, rows, None] + self.b[:, None])
-        one = np.ascontiguousarray(self.A[:, rows]), np.ascontiguousarray(self.b[:, rows])
-        quadratic, log_det = engine()(*one, self.A, self.b)
-        return quadratic - log_det / 2
+            together = _diagonal_evidence(A[:, :, None] + self.A[:, None], b[:, :, None] + self.b[:, None])
+        else:
+            quadratic, log_det = engine()(np.ascontiguousarray(A), np.ascontiguousarray(b), self.A, self.b)
+            together = quadratic - log_det / 2
+        return together - self.own[rows, None] - self.own
 
     def merge(self, p: int, q: int, gain: float) -> None:
         self.A[:, p] += self.A[:, q]

@@ -95,7 +95,7 @@ def mixture(
     checks.instance(courses, TimeCourses, "courses")
     checks.instance(gp, GP, "gp")
     check_settings(courses, k, spread, max_k)
-    here = gp.at(_cleaned(courses, gp) if robust else courses)
+    here = gp.at(without(courses, wild_values(courses, gp)) if robust else courses)
     with one_thread_below():
         data = sample(here.smooth())
         choice = chosen(data, k, spread, max_k, seed, effort)
@@ -213,12 +213,6 @@ def say_left_out(count: int, total: int, where: str = "outliers.csv (in Python o
 # -- single values that stick out ----------------------------------------------------------------------------------
 
 
-def _cleaned(courses: TimeCourses, gp: GP) -> TimeCourses:
-    """The courses without values that their own other values rule out."""
-    out = wild_values(courses, gp)
-    return without(courses, out) if len(out) else courses
-
-
 def wild_values(courses: TimeCourses, gp: GP) -> Ints:
     """Where among all values those are that the other values of their course rule out."""
     if courses.designs.points.shape[1] > 1:
@@ -261,14 +255,13 @@ def _maximised(here: Modelled, weights: Floats, spread: float) -> GP:
 
     def loss(theta: Floats) -> float:
         try:
-            better = model(theta)
-            state = sample(better.at(few).smooth()).at(spread)
+            state = sample(model(theta).at(few).smooth()).at(spread)
         except InputError:  # a place where no model is, for instance too little noise
             return np.inf
         return -explained(state, Clusters.of(state, r), r)
 
     start = np.append(gp.kernel.theta, np.log([gp.signal_sd, max(gp.noise_sd, 1e-12)]))
-    low, high = start - FURTHEST, start + FURTHEST
+    bounds = np.column_stack([start - FURTHEST, start + FURTHEST])
     options = {"maxfev": 100, "xatol": 1e-3, "fatol": 1e-2}
-    found = minimize(loss, start, method="Nelder-Mead", bounds=list(zip(low, high, strict=True)), options=options)
+    found = minimize(loss, start, method="Nelder-Mead", bounds=bounds, options=options)
     return model(found.x) if np.isfinite(found.fun) else gp

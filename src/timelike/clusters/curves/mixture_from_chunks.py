@@ -218,22 +218,12 @@ class ChunkLabels:
     nearest: NDArray[np.int32]
     confidence: NDArray[np.float32]
 
-    @classmethod
-    def empty(cls, count: int) -> ChunkLabels:
-        """Room for so many courses."""
-        return cls(np.empty(count, np.int32), np.empty(count, np.int32), np.empty(count, np.float32))
-
     def fill(self, rows: slice, probabilities: Floats) -> None:
         """Take the labels of some courses from their probabilities (M, K + 1)."""
         label, nearest = likeliest(probabilities), probabilities[:, :-1].argmax(axis=1)
         self.labels[rows], self.nearest[rows] = label, nearest
         likely = probabilities[np.arange(len(nearest)), nearest]
         self.confidence[rows] = np.where(label < 0, probabilities[:, -1], likely)
-
-    def renumbered(self, order: Ints) -> ChunkLabels:
-        """The labels when cluster ``order[j]`` becomes cluster j."""
-        number = np.append(np.argsort(order), -1).astype(np.int32)  # the last for -1
-        return ChunkLabels(number[self.labels], number[self.nearest], self.confidence)
 
 
 def _finished(source: BlocksOnDisk, choice: Choice, *, keep_single: bool) -> ChunkedClustering:
@@ -245,17 +235,17 @@ def _finished(source: BlocksOnDisk, choice: Choice, *, keep_single: bool) -> Chu
     keep = staying(sizes, fit.clusters.n, keep_single=keep_single)
     if not keep.all():
         found, means = _labelled(source, fit, keep, sizes == 0)
-    shown = _mean_courses(source, choice, means.kept(keep))
+    shown = _mean_courses(source, choice, Means(means.weight[keep], means.sums[keep]))
     order = shown.peak_order()
-    found, shown = found.renumbered(order), shown.renumbered(order)
-    return ChunkedClustering(
-        found.labels, found.nearest, found.confidence, shown, fit.bound, choice.path, choice.continuum
-    )
+    number = np.append(np.argsort(order), -1).astype(np.int32)  # the last for -1
+    labels = number[found.labels], number[found.nearest], found.confidence
+    return ChunkedClustering(*labels, shown.renumbered(order), fit.bound, choice.path, choice.continuum)
 
 
 def _labelled(source: BlocksOnDisk, fit: Fit, keep: Bools, empty: Bools) -> tuple[ChunkLabels, Means]:
     """Labels of all courses among the clusters to keep, and the sums of which all clusters' mean courses are made."""
-    found = ChunkLabels.empty(len(source))
+    count = len(source)
+    found = ChunkLabels(np.empty(count, np.int32), np.empty(count, np.int32), np.empty(count, np.float32))
 
     def label(block: Block) -> Means:
         state = source.sample(block).at(fit.spread)

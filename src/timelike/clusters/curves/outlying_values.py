@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from timelike.base.arrays import Floats, Ints
+from timelike.courses import TimeCourses
 
 if TYPE_CHECKING:
-    from timelike.courses import TimeCourses
     from timelike.gp import GP
 
 Expected = Callable[[int, int], tuple[Floats, Floats]]
@@ -20,21 +20,14 @@ Expected = Callable[[int, int], tuple[Floats, Floats]]
 
 @dataclass(frozen=True, eq=False)
 class Outliers:
-    """Values that stick out, one a row.
-
-    Attributes
-    ----------
-    at : (M,)
-        Where among the values of all courses, see :attr:`timelike.TimeCourses.values`.
-    expected : (M,)
-        What the other values and the cluster let expect.
-    z : (M,)
-        How many standard deviations off.
-    """
+    """Values that stick out, (M,) each."""
 
     at: Ints
+    """Where among the values of all courses, see :attr:`timelike.TimeCourses.values`."""
     expected: Floats
+    """What the other values and the cluster let expect."""
     z: Floats
+    """How many standard deviations off."""
 
 
 def outlying(courses: TimeCourses, gp: GP, labels: Ints, expected: Expected, threshold: float) -> Outliers:
@@ -87,8 +80,8 @@ def _peeled(C: Floats, residual: Floats, threshold: float) -> list[tuple[int, fl
 
 
 def without(courses: TimeCourses, at: Ints) -> TimeCourses:
-    """The courses without some of their values."""
-    from timelike.courses import TimeCourses
-
+    """The courses without some of their values; the courses themselves if there are none."""
+    if len(at) == 0:
+        return courses
     frame = courses.to_frame().drop(index=at)
     return TimeCourses.from_long(frame, error=None if courses.errors is None else "error")

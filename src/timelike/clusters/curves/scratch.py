@@ -35,23 +35,14 @@ Wild = Callable[[TimeCourses], Ints]
 
 @dataclass(frozen=True, eq=False)
 class Spool:
-    """Values of many courses in a file, and their designs in memory.
-
-    Attributes
-    ----------
-    folder : Path
-        With the values, course after course, and the names, one a line.
-    designs : Designs
-        All that occur.
-    design_of : (N,) int32
-    left_out : int
-        Values that were left out.
-    """
+    """Values of many courses in a file, and all their designs in memory."""
 
     folder: Path
+    """With the values, course after course, and the names, one a line."""
     designs: Designs
     design_of: NDArray[np.int32]
     left_out: int
+    """Values that were left out."""
 
     def __len__(self) -> int:
         return len(self.design_of)
@@ -127,16 +118,12 @@ def on_scratch(path: Path) -> Iterator[Path]:
 
 def _numbered(courses: TimeCourses, out: Ints, stays: Bools, designs: _Designs) -> NDArray[np.int32]:
     """The numbers of the courses' designs, without what is left out."""
-    known = np.array([designs.number(courses, rows) for rows in _runs(courses.designs.starts)], dtype=np.int32)
-    design_of = known[courses.design_of]
+    known = [designs.number(courses, slice(a, b)) for a, b in pairwise(courses.designs.starts)]
+    design_of = np.array(known, dtype=np.int32)[courses.design_of]
     for i in np.unique(np.searchsorted(courses.starts, out, side="right") - 1):
         own = slice(courses.starts[i], courses.starts[i + 1])
         design_of[i] = designs.number(courses, courses.design_rows[own][stays[own]])
     return design_of
-
-
-def _runs(starts: Ints) -> Iterator[slice]:
-    return (slice(a, b) for a, b in pairwise(starts))
 
 
 class _Designs:
@@ -260,9 +247,6 @@ class BlocksAtSpread:
     source: BlocksOnDisk
     spread: float
 
-    def __len__(self) -> int:
-        return len(self.source)
-
     def sweep(self, weights: Weights) -> Fit:
         """The clusters that the courses sum to with these weights, and their bound."""
 
@@ -273,7 +257,7 @@ class BlocksAtSpread:
 
         parts = self.source.every(sums, "mixture")
         clusters, rest = reduce(lambda one, two: (one[0] + two[0], one[1] + two[1]), parts)
-        value = float(clusters.evidence.sum()) + rest + log_division(clusters.n, len(self))
+        value = float(clusters.evidence.sum()) + rest + log_division(clusters.n, len(self.source))
         return Fit(weights, clusters, self.spread, value)
 
 
@@ -301,10 +285,6 @@ class Means:
 
     def __add__(self, other: Means) -> Means:
         return Means(self.weight + other.weight, self.sums + other.sums)
-
-    def kept(self, keep: Bools) -> Means:
-        """Those of some clusters."""
-        return Means(self.weight[keep], self.sums[keep])
 
     def courses(self, designs: Designs, mean: float) -> tuple[TimeCourses, Floats]:
         """The mean courses, one for each cluster and design that it has, and their weights (M, K + 1)."""
