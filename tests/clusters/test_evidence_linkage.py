@@ -11,7 +11,6 @@ from scipy.cluster.hierarchy import is_monotonic, is_valid_linkage
 from scipy.special import gammaln
 
 import timelike as tl
-from timelike.clusters.curves import evidence_linkage as evidence_tree
 from timelike.clusters.curves.bound import sample
 from timelike.clusters.curves.evidence_linkage import evidence_linkage
 from timelike.clusters.curves.merges import agglomerate
@@ -203,7 +202,7 @@ def test_other_nouns_are_named():
 
 
 def test_too_many_courses(monkeypatch):
-    monkeypatch.setattr(evidence_tree, "MOST", 10)
+    monkeypatch.setattr("timelike.clusters.curves.evidence_linkage.MOST", 10)
     with pytest.raises(tl.InputError, match=r"Use timelike\.mixture"):
         evidence_linkage(mixed("even"), GP)
 

@@ -13,9 +13,8 @@ from click.testing import CliRunner
 import timelike as tl
 from timelike.base.files import checksum
 from timelike.cli import main
-from timelike.runs import analysis as analyses
-from timelike.runs import folder as writing
 from timelike.runs.analysis import Analysis
+from timelike.runs.folder import page, write
 
 ODD_NAMES = ["=1+1", "NA", "", "1.0", "1e5", 'a "b", c', "'quoted", " padded ", "line\nbreak", "Ä", "-x", "@y"]
 
@@ -51,7 +50,7 @@ def searches(monkeypatch):
         made.append(arguments)
         return tl.neighbors(*arguments)
 
-    monkeypatch.setattr(analyses, "neighbors", search)
+    monkeypatch.setattr("timelike.runs.analysis.neighbors", search)
     return made
 
 
@@ -165,11 +164,11 @@ def test_names_that_a_table_cannot_tell_apart_are_searched(tmp_path, searches):
 def test_what_a_search_missed_is_told_from_the_folder_too(done, tmp_path, monkeypatch):
     analysis, _ = done
     partly = replace(analysis.neighbors, route="candidates", recall=0.9625)
-    monkeypatch.setattr(analyses, "neighbors", lambda *_: partly)
-    writing.write(replace(analysis, files=()), tmp_path / "out", say=lambda _: None)
+    monkeypatch.setattr("timelike.runs.analysis.neighbors", lambda *_: partly)
+    write(replace(analysis, files=()), tmp_path / "out", say=lambda _: None)
     again = Analysis.load(tmp_path / "out")
     assert_same(again.neighbors, partly)
-    writing.page(again, tmp_path / "page.html")
+    page(again, tmp_path / "page.html")
     assert "96.2 % of the true ones are found" in (tmp_path / "page.html").read_text("utf-8")
     assert (tmp_path / "page.html").read_bytes() == (tmp_path / "out" / "report.html").read_bytes()
 
