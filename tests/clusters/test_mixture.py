@@ -562,3 +562,13 @@ def test_fewer_clusters_still_name_what_sticks_out():
     found = mixture(courses, tl.fit(courses))
     assert len(found.outliers()) >= 1
     assert found.coarser(2).outliers()["course"].tolist()[:1] == found.outliers()["course"].tolist()[:1]
+
+
+def test_a_curve_is_the_callers_to_change():
+    courses, _ = tl.simulate.profiles(seed=1)
+    found = mixture(courses, tl.fit(courses), k=3)
+    curve, all_of_them = found.curve(1, [0.2, 0.7]), found.curves([0.2, 0.7])
+    curve.mean[:] = 0.0
+    assert found.curves([0.2, 0.7]) is all_of_them
+    assert (found.curve(1, [0.2, 0.7]).mean == all_of_them.mean[1]).all()
+    assert all_of_them.mean[1].any()

@@ -142,7 +142,7 @@ class CurveClustering(Clustering):
         if not checks.is_whole(cluster) or cluster not in range(self.k):
             raise InputError(f"there is no cluster {cluster!r}: they are numbered from 0 to {self.k - 1}.")
         mean, sd = self.curves(times)
-        return Curve(mean[cluster], sd[cluster])
+        return Curve(mean[cluster].copy(), sd[cluster].copy())
 
     def curves(self, times: ArrayLike) -> Curve:
         """Means and standard deviations, at `times`, of the curves of all clusters, (k, T) each.
