@@ -28,6 +28,6 @@ class DataWarning(UserWarning):
 def warn(message: str, category: type[Warning]) -> None:
     """Warn about the line of the user that led here, whatever the path from there."""
     level, frame = 2, sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _PASSED:
+    while frame.f_back is not None and str(frame.f_globals.get("__name__")).partition(".")[0] in _PASSED:
         level, frame = level + 1, frame.f_back
     warnings.warn(message, category, stacklevel=level)

@@ -1,6 +1,7 @@
 """The mixture against dense Gaussians and against all assignments of a handful of courses."""
 
 import itertools
+import pickle
 import warnings
 from contextlib import nullcontext
 from functools import cache
@@ -10,8 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import gammaln, logsumexp
+from sklearn.gaussian_process.kernels import ExpSineSquared
 
 import timelike as tl
+from timelike.clusters.curves import curve_clustering
 from timelike.clusters.curves.ascent import Effort, best_spread, climb, climb_learning, fit_k, one_hot, walk
 from timelike.clusters.curves.bound import (
     NONE,
@@ -572,3 +575,24 @@ def test_a_curve_is_the_callers_to_change():
     assert found.curves([0.2, 0.7]) is all_of_them
     assert (found.curve(1, [0.2, 0.7]).mean == all_of_them.mean[1]).all()
     assert all_of_them.mean[1].any()
+
+
+def test_what_is_remembered_is_little_and_does_not_travel():
+    courses, _ = tl.simulate.profiles(seed=1)
+    found = mixture(courses, tl.fit(courses), k=3)
+    found.outliers(np.array(2.5))
+    small = len(pickle.dumps(found))
+    for shift in np.linspace(0, 1, 50):
+        found.curves(np.linspace(0, 1, 500) + shift)
+    assert len(found._drawn) <= curve_clustering.REMEMBERED
+    assert len(pickle.dumps(found)) == small
+    again = pickle.loads(pickle.dumps(found))  # noqa: S301
+    np.testing.assert_array_equal(again.curve(0, [0.3]).mean, found.curve(0, [0.3]).mean)
+
+
+def test_peaks_a_period_apart_are_numbered_by_the_first():
+    courses, _ = tl.simulate.profiles(seed=1, per_group=20)
+    found = mixture(courses, tl.GP(ExpSineSquared(0.8, 0.7), 0.7, 0.08, 0.1), k=3, robust=False)
+    grid = np.linspace(0, 1, 101)
+    peaks = [grid[np.flatnonzero(mean > mean.max() - 1e-9)[0]] for mean in found.curves(grid).mean]
+    assert peaks == sorted(peaks)

@@ -39,6 +39,16 @@ def test_nothing_is_kept_that_nobody_holds():
     assert seen() is None
 
 
+def test_a_kernel_that_was_changed_is_another_model():
+    courses, gp = own_times(), tl.GP.se(0.9, 0.7, 0.08)
+    here = gp.at(courses)
+    before = tl.similarity(courses, gp).values
+    gp.kernel.length_scale = 0.2
+    assert gp.at(courses) is not here
+    assert_allclose(tl.similarity(courses, gp).values, tl.similarity(courses, tl.GP.se(0.2, 0.7, 0.08)).values)
+    assert not np.allclose(tl.similarity(courses, gp).values, before)
+
+
 def test_a_model_travels_without_its_courses():
     here = GP.at(own_times())
     assert here.information.rank

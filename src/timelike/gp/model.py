@@ -34,7 +34,7 @@ DENSE_POINTS = 1500
 Unless the kernel is rough: then from the matrix whatever their number."""
 
 
-_AT: WeakValueDictionary[tuple[int, int], Modelled] = WeakValueDictionary()
+_AT: WeakValueDictionary[tuple[int, int, str], Modelled] = WeakValueDictionary()
 """Courses under a model, as long as somebody holds them; by the identity of both, which they keep alive."""
 
 
@@ -126,7 +126,7 @@ class GP:
 
     def at(self, courses: TimeCourses) -> Modelled:
         """The courses under this model: the same ones as long as somebody holds them, so that nothing is done twice."""
-        key = id(self), id(courses)
+        key = id(self), id(courses), str(self.kernel.get_params())  # a kernel of scikit-learn's can be changed
         found = _AT.get(key)
         if found is None:
             found = _AT[key] = Modelled(courses, self)

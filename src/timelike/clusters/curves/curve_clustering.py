@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 GRID = 101
 """Times at which the peaks of curves are sought, and their tables are written."""
+REMEMBERED = 4
+"""Sets of times at which curves are remembered."""
 SHOWN_GRID = 41
 """Times at which curves are drawn in notebooks."""
 CURVE_ERROR = 1e-9
@@ -75,6 +77,9 @@ class CurveClustering(Clustering):
     path: tuple[Step, ...] = ()
     continuum: bool = False
     measured: TimeCourses | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}  # without what can be computed again
 
     def _repr_html_(self) -> str:
         points = self.courses.designs.points
@@ -147,7 +152,7 @@ class CurveClustering(Clustering):
     def curves(self, times: ArrayLike) -> Curve:
         """Means and standard deviations, at `times`, of the curves of all clusters, (k, T) each.
 
-        What was asked for once is remembered.
+        Those that were asked for last are remembered.
         """
         asked = checks.as_points(checks.numbers(times, "times"))
         checks.finite_times(asked)
@@ -156,6 +161,8 @@ class CurveClustering(Clustering):
             raise InputError(f"times have {asked.shape[1]} coordinates a point, the courses {known}.")
         key = asked.tobytes()
         if key not in self._drawn:
+            while len(self._drawn) >= REMEMBERED:
+                del self._drawn[next(iter(self._drawn))]
             self._drawn[key] = self._curves_at(asked)
         return self._drawn[key]
 
@@ -252,6 +259,7 @@ class CurveClustering(Clustering):
         import pandas as pd
 
         courses = self._measured
+        threshold = float(threshold)
         if threshold not in self._outlying:
             self._outlying[threshold] = outlying(courses, self.gp, self.labels, self._expected, threshold)
         found = self._outlying[threshold]
@@ -315,7 +323,9 @@ class CurveClustering(Clustering):
         if points.shape[1] > 1:
             return np.argsort(-self.responsibilities[:, :-1].sum(axis=0), kind="stable")
         heights = self.curves(np.linspace(points.min(), points.max(), GRID)).mean
-        return np.lexsort((-heights.max(axis=1), heights.argmax(axis=1)))
+        highest = heights.max(axis=1)
+        peak = (heights > highest[:, None] - 1e-9 * self.gp.signal_sd).argmax(axis=1)  # rounding decides between none
+        return np.lexsort((-highest, peak))
 
     def renumbered(self, order: Ints) -> CurveClustering:
         """The same clusters, ``order[j]`` as number j; the curves that were drawn go along."""
