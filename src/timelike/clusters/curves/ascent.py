@@ -1,6 +1,7 @@
 """From starting points to the tops of the mixture's bound, for one number of clusters or a whole range. Pure arrays.
 
-Courses in memory are all there at once; courses on disk come block by block. The ascent does not know which.
+Courses in memory are all there at once; courses on disk come block by block. The climb does not know which; the spread
+is learned in memory alone.
 """
 
 from __future__ import annotations

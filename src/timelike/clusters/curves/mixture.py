@@ -186,7 +186,7 @@ def say(
     choice: Choice,
     where: str = "numbers.csv (in Python path_frame()) has them all; ",
 ) -> None:
-    """Tell the caller of the caller what deserves a second look; `found` clusters are in the result."""
+    """Tell the user what deserves a second look; `found` clusters are in the result."""
     if k is not None and found < k:
         message = f"asked for {k} clusters, the data support {found}: the others lost all their courses."
         warn(message, DataWarning)
@@ -201,7 +201,7 @@ def say(
 
 
 def say_left_out(count: int, total: int, where: str = "outliers.csv (in Python outliers()) names them, ") -> None:
-    """Tell the caller of the caller how many values were left out."""
+    """Tell the user how many values were left out."""
     if count:
         warn(
             f"left out {count:,} of {total:,} values that are more than {OUT:g} standard deviations from what the "
