@@ -91,15 +91,28 @@ class GP:
             object.__setattr__(self, name, checked(name, getattr(self, name)))
 
     @classmethod
-    def se(cls, length_scale: float, signal_sd: float, noise_sd: float, mean: float = 0.0) -> GP:
-        """A GP with the squared exponential kernel ``exp(-|x - x'|^2 / (2 length_scale^2))`` of the paper."""
+    def se(
+        cls, length_scale: float, signal_sd: float, noise_sd: float, mean: float = 0.0, clock: float | None = None
+    ) -> GP:
+        """A GP with the squared exponential kernel ``exp(-|x - x'|^2 / (2 length_scale^2))`` of the paper.
+
+        `clock`: its tau, on a clock that starts at time zero, see :class:`timelike.gp.clock.Clocked`.
+
+        Examples
+        --------
+        >>> import timelike as tl
+        >>> tl.GP.se(6.0, signal_sd=1, noise_sd=0.3, clock=24.0).clock
+        24.0
+        """
         from sklearn.gaussian_process.kernels import RBF
 
-        return cls(RBF(_positive("length_scale", length_scale)), signal_sd, noise_sd, mean)
+        kernel = RBF(_positive("length_scale", length_scale))
+        return cls(kernel if clock is None else _clocked(kernel, clock), signal_sd, noise_sd, mean)
 
     def __repr__(self) -> str:
         scale = self.length_scale
         shown = f", length_scale={scale:.6g}" if isinstance(scale, float) else ""
+        shown += "" if self.clock is None else f", clock={self.clock:.6g}"
         return (
             f"GP(kernel={kernels.name_of(self.kernel)!r}{shown}, signal_sd={self.signal_sd:.6g}, "
             f"noise_sd={self.noise_sd:.6g}, mean={self.mean:.6g})"
@@ -112,10 +125,16 @@ class GP:
     def length_scale(self) -> float | Floats | None:
         """How far apart in time two values of a curve are when they begin to differ; None if the kernel has none.
 
-        One number for each coordinate where the kernel has several.
+        One number for each coordinate where the kernel has several. On a clock it is in the unit of the times where the
+        clock starts, and grows from there.
         """
-        scale = self.kernel.get_params().get("length_scale")
+        scale = kernels.unclocked(self.kernel).get_params().get("length_scale")
         return scale if scale is None else float(scale) if np.ndim(scale) == 0 else np.asarray(scale, dtype=float)
+
+    @property
+    def clock(self) -> float | None:
+        """Tau of the clock, see :class:`timelike.gp.clock.Clocked`; None where time is plain time, as in the paper."""
+        return None if kernels.unclocked(self.kernel) is self.kernel else float(self.kernel.tau)
 
     @cached_property
     def covariance(self) -> Kernel:
@@ -230,6 +249,12 @@ class GP:
             raise InputError(f"{path}: the model has no entry {missing}; save it again with GP.save.") from None
         except InputError as problem:
             raise InputError(f"{path}: {problem}") from None
+
+
+def _clocked(kernel: Kernel, tau: float) -> Kernel:
+    from timelike.gp.clock import Clocked
+
+    return Clocked(kernel, _positive("clock", tau), start=0.0, tau_bounds="fixed")
 
 
 def _number(name: str, value: Any) -> float:
