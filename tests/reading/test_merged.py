@@ -81,6 +81,11 @@ def test_without_a_repeated_time_there_is_nothing_to_merge():
     assert notes(moved) == ()
 
 
+def test_names_of_samples_tell_no_groups():
+    table = tidy(column="tube")
+    assert notes(table.assign(tube=table["tube"] + " " + table["time"].astype(str))) == ()
+
+
 def test_a_remark_about_single_values_tells_no_groups():
     table = pd.concat([tidy(kinds=("x",)), tidy(kinds=("x",))], ignore_index=True).rename(columns={"dataset": "remark"})
     table.loc[2, "remark"] = "late"

@@ -67,6 +67,11 @@ def analyse(
         ``title``, ``time_unit``, ``value_name``: see :class:`timelike.runs.recipe.Recipe`. By default no course is
         left out and nothing is scaled.
 
+    Warns
+    -----
+    DataWarning
+        Of what the data ask for, see :func:`timelike.look`; the record keeps the sentences.
+
     Examples
     --------
     >>> import timelike as tl
