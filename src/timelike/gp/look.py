@@ -7,6 +7,7 @@ import numpy as np
 from timelike.base import checks
 from timelike.base.arrays import Bools, Floats
 from timelike.courses import TimeCourses
+from timelike.courses.designs import Designs
 from timelike.gp import GP
 
 ORDERS = 10.0
@@ -101,16 +102,25 @@ def _constant(courses: TimeCourses) -> list[str]:
 
 
 def _copies(courses: TimeCourses) -> list[str]:
-    points = courses.points
-    repeated = (points[1:] == points[:-1]).all(axis=1)
-    repeated[courses.starts[1:-1] - 1] = False  # the next course begins there
-    repeated &= ~np.repeat(_are_constant(courses), courses.sizes)[1:]
-    if repeated.sum() < FEWEST_COPIES or (np.diff(courses.values)[repeated] != 0).any():
+    again = _are_again(courses.designs)
+    if not again.any():
+        return []
+    repeated = again[courses.design_rows] & ~np.repeat(_are_constant(courses), courses.sizes)
+    changed = courses.values[1:] != courses.values[:-1]
+    if repeated.sum() < FEWEST_COPIES or (repeated[1:] & changed).any():
         return []
     return [
         "all replicates are equal to the last digit: are they copies? Copies make the noise look like zero. Give every "
         "measurement once."
     ]
+
+
+def _are_again(designs: Designs) -> Bools:
+    """Whether a point is the one before it in its design."""
+    again = np.zeros(len(designs.points), dtype=bool)
+    again[1:] = (designs.points[1:] == designs.points[:-1]).all(axis=1)
+    again[designs.starts[:-1]] = False
+    return again
 
 
 def _are_constant(courses: TimeCourses) -> Bools:
