@@ -23,7 +23,11 @@ NAMED: dict[str, tuple[str, dict[str, float]]] = {
 }
 """Our name -> scikit-learn class and its fixed arguments. One table for errors, command line and tests."""
 
+CLOCKED = "Clocked"
+"""The class of kernels on a clock; it is imported where one is made, because scikit-learn comes with it."""
+
 SAVED = (
+    CLOCKED,
     "ConstantKernel",
     "DotProduct",
     "ExpSineSquared",
@@ -82,10 +86,23 @@ def check_coordinates(kernel: Kernel, count: int) -> None:
     for name, value in kernel.get_params().items():
         if name.endswith("length_scale") and np.ndim(value) == 1 and len(value) not in (1, count):
             raise InputError(f"the kernel has {len(value)} length scales, but points have {count} coordinate(s).")
+    if count > 1 and CLOCKED in {type(leaf).__name__ for leaf in leaves(kernel).values()}:
+        raise InputError(f"a clock runs in time, but points have {count} coordinates: leave the clock out.")
+
+
+def without_rough_part(kernel: Kernel) -> Kernel:
+    """The kernel inside a :class:`timelike.gp.roughened.Roughened`; a kernel without a rough part itself."""
+    return kernel.kernel if type(kernel).__name__ == "Roughened" else kernel
+
+
+def unclocked(kernel: Kernel) -> Kernel:
+    """The kernel inside a clock, see :class:`timelike.gp.clock.Clocked`; a kernel of plain time itself."""
+    return kernel.kernel if type(kernel).__name__ == CLOCKED else kernel
 
 
 def name_of(kernel: Kernel) -> str:
-    """Our name of a kernel, or scikit-learn's description of one that has none."""
+    """Our name of a kernel, on a clock or not, or scikit-learn's description of one that has none."""
+    kernel = unclocked(without_rough_part(kernel))
     for name, (cls, fixed) in NAMED.items():
         if type(kernel).__name__ == cls and all(getattr(kernel, k) == v for k, v in fixed.items()):
             return name
@@ -106,7 +123,7 @@ def to_dict(kernel: Kernel) -> dict[str, Any]:
     cls = type(kernel).__name__
     if cls not in SAVED:
         raise InputError(f"a {cls} kernel cannot be saved as text. These can: {', '.join(SAVED)}.")
-    parameters = {k: v for k, v in kernel.get_params(deep=False).items() if not k.endswith("_bounds")}
+    parameters = {k: v for k, v in kernel.get_params(deep=False).items() if not k.endswith("_bounds") and v is not None}
     return {"class": cls} | {k: _plain(v) for k, v in parameters.items()}
 
 
@@ -135,8 +152,6 @@ def from_dict(data: object) -> Kernel:
 
 def _built(data: object, depth: int) -> Kernel:
     """A kernel that is not yet checked, of at most so many more within each other."""
-    from sklearn.gaussian_process import kernels as sk
-
     if depth < 0:
         raise InputError(f"the kernel has more than {DEEPEST} kernels within each other. Simplify it.")
     if not isinstance(data, dict) or data.get("class") not in SAVED:
@@ -148,9 +163,17 @@ def _built(data: object, depth: int) -> Kernel:
         if k != "class"
     }
     try:
-        return getattr(sk, name)(**parameters)
+        return _class(name)(**parameters)
     except (TypeError, ValueError, AttributeError) as problem:
         raise InputError(f"the parameters of the kernel {name} are not valid: {problem}.") from None
+
+
+def _class(name: str) -> type[Kernel]:
+    from sklearn.gaussian_process import kernels as sk
+
+    from timelike.gp.clock import Clocked
+
+    return Clocked if name == CLOCKED else getattr(sk, name)
 
 
 def _numbers(what: str, value: object) -> Any:

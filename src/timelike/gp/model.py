@@ -65,6 +65,9 @@ class GP:
         Summed log marginal likelihood of the courses it was fitted to, or None.
     warnings
         Sentences about a fit that deserves a second look.
+    rough_sd
+        Standard deviation of what the replicates of a time share and the curve has not, each course its own, see
+        :mod:`timelike.gp.rough`; zero for none.
 
     Examples
     --------
@@ -84,25 +87,41 @@ class GP:
     mean: float = 0.0
     log_likelihood: float | None = None
     warnings: tuple[str, ...] = ()
+    rough_sd: float = 0.0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "kernel", kernels.resolve(self.kernel))
-        for name, checked in (("signal_sd", _positive), ("noise_sd", _not_negative), ("mean", _number)):
+        named = {"signal_sd": _positive, "noise_sd": _not_negative, "mean": _number, "rough_sd": _not_negative}
+        for name, checked in named.items():
             object.__setattr__(self, name, checked(name, getattr(self, name)))
 
     @classmethod
-    def se(cls, length_scale: float, signal_sd: float, noise_sd: float, mean: float = 0.0) -> GP:
-        """A GP with the squared exponential kernel ``exp(-|x - x'|^2 / (2 length_scale^2))`` of the paper."""
+    def se(
+        cls, length_scale: float, signal_sd: float, noise_sd: float, mean: float = 0.0, clock: float | None = None
+    ) -> GP:
+        """A GP with the squared exponential kernel ``exp(-|x - x'|^2 / (2 length_scale^2))`` of the paper.
+
+        `clock`: its tau, on a clock that starts at time zero, see :class:`timelike.gp.clock.Clocked`.
+
+        Examples
+        --------
+        >>> import timelike as tl
+        >>> tl.GP.se(6.0, signal_sd=1, noise_sd=0.3, clock=24.0).clock
+        24.0
+        """
         from sklearn.gaussian_process.kernels import RBF
 
-        return cls(RBF(_positive("length_scale", length_scale)), signal_sd, noise_sd, mean)
+        kernel = RBF(_positive("length_scale", length_scale))
+        return cls(kernel if clock is None else _clocked(kernel, clock), signal_sd, noise_sd, mean)
 
     def __repr__(self) -> str:
         scale = self.length_scale
         shown = f", length_scale={scale:.6g}" if isinstance(scale, float) else ""
+        shown += "" if self.clock is None else f", clock={self.clock:.6g}"
         return (
             f"GP(kernel={kernels.name_of(self.kernel)!r}{shown}, signal_sd={self.signal_sd:.6g}, "
-            f"noise_sd={self.noise_sd:.6g}, mean={self.mean:.6g})"
+            f"noise_sd={self.noise_sd:.6g}, mean={self.mean:.6g}"
+            + (f", rough_sd={self.rough_sd:.6g})" if self.rough_sd else ")")
         )
 
     def _repr_html_(self) -> str:
@@ -112,10 +131,16 @@ class GP:
     def length_scale(self) -> float | Floats | None:
         """How far apart in time two values of a curve are when they begin to differ; None if the kernel has none.
 
-        One number for each coordinate where the kernel has several.
+        One number for each coordinate where the kernel has several. On a clock it is in the unit of the times where the
+        clock starts, and grows from there.
         """
-        scale = self.kernel.get_params().get("length_scale")
+        scale = kernels.unclocked(self.kernel).get_params().get("length_scale")
         return scale if scale is None else float(scale) if np.ndim(scale) == 0 else np.asarray(scale, dtype=float)
+
+    @property
+    def clock(self) -> float | None:
+        """Tau of the clock, see :class:`timelike.gp.clock.Clocked`; None where time is plain time, as in the paper."""
+        return None if kernels.unclocked(self.kernel) is self.kernel else float(self.kernel.tau)
 
     @cached_property
     def covariance(self) -> Kernel:
@@ -148,7 +173,15 @@ class GP:
         tiny = np.finfo(float).tiny  # a noise of zero is allowed where every value has an error of its own
         variances = np.log([self.signal_sd, max(self.noise_sd, tiny)]) * 2
         with one_thread_below():
-            return Likelihood(courses, self.kernel, self.mean).at(self.kernel, *variances).value
+            kernel = self._with_rough_part
+            return Likelihood(courses, kernel, self.mean).at(kernel, *variances).value
+
+    @property
+    def _with_rough_part(self) -> Kernel:
+        """The kernel of a single course."""
+        from timelike.gp.roughened import Roughened
+
+        return Roughened(self.kernel, (self.rough_sd / self.signal_sd) ** 2) if self.rough_sd else self.kernel
 
     def posterior(self, courses: TimeCourses, times: ArrayLike) -> Curve:
         """Mean and standard deviation, at `times`, of one curve shared by all the courses that are given.
@@ -200,6 +233,7 @@ class GP:
             "mean": self.mean,
             "log_likelihood": self.log_likelihood,
             "warnings": list(self.warnings),
+            "rough_sd": self.rough_sd,
         }
         with atomic_write(path) as file:
             file.write(json.dumps(data, indent=2) + "\n")
@@ -225,11 +259,18 @@ class GP:
                 _entry(data, "mean"),
                 None if data["log_likelihood"] is None else _entry(data, "log_likelihood"),
                 _sentences(data["warnings"]),
+                _entry(data, "rough_sd") if "rough_sd" in data else 0.0,  # older files have none
             )
         except KeyError as missing:
             raise InputError(f"{path}: the model has no entry {missing}; save it again with GP.save.") from None
         except InputError as problem:
             raise InputError(f"{path}: {problem}") from None
+
+
+def _clocked(kernel: Kernel, tau: float) -> Kernel:
+    from timelike.gp.clock import Clocked
+
+    return Clocked(kernel, _positive("clock", tau), start=0.0, tau_bounds="fixed")
 
 
 def _number(name: str, value: Any) -> float:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from timelike.base.arrays import Floats
-from timelike.gp.kernels import name_of
+from timelike.gp.kernels import name_of, unclocked
 
 if TYPE_CHECKING:
     from sklearn.gaussian_process.kernels import Kernel
@@ -71,7 +71,11 @@ FORMS = {
 
 
 def form_of(kernel: Kernel) -> Form | None:
-    """The form of a kernel that has one: squared exponential or Matern, with one length scale for all coordinates."""
+    """The form of a kernel that has one: squared exponential or Matern, with one length scale for all coordinates.
+
+    On a clock or not.
+    """
+    kernel = unclocked(kernel)
     if not type(kernel).__module__.startswith("sklearn.") or np.size(getattr(kernel, "length_scale", ())) != 1:
         return None
     endlessly_smooth = getattr(kernel, "nu", None) == np.inf  # a Matern kernel only by its class
@@ -88,5 +92,21 @@ def squared_distances(points: Floats) -> Floats:
 
 def blocks(kernel: Kernel, form: Form, points: Floats) -> tuple[Floats, Floats]:
     """The kernel within each set of points, (G, n, n), and its gradient, (G, n, n, p); points are (G, n, d)."""
-    K, slope = form.value_and_slope(squared_distances(points / np.squeeze(kernel.length_scale)))
-    return K, slope[..., None][..., : kernel.n_dims]
+    bare = unclocked(kernel)
+    on_clock = points if bare is kernel else kernel.time(points)
+    K, slope = form.value_and_slope(squared_distances(on_clock / np.squeeze(bare.length_scale)))
+    gradient = slope[..., None][..., : bare.n_dims]
+    if kernel.n_dims == bare.n_dims:
+        return K, gradient
+    in_tau = -slope * _stretch(on_clock, kernel.slope(points))
+    return K, np.concatenate([gradient, in_tau[..., None]], axis=-1)
+
+
+def _stretch(times: Floats, slopes: Floats) -> Floats:
+    """By which part of itself each distance on a clock grows with the logarithm of tau, (G, n, n).
+
+    A distance that grows is a length scale that falls: a kernel's slope in one is its slope in the other.
+    """
+    x, dx = times[..., 0], slopes[..., 0]
+    apart = x[..., :, None] - x[..., None, :]
+    return np.divide(dx[..., :, None] - dx[..., None, :], apart, out=np.zeros_like(apart), where=apart != 0)
