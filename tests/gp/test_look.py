@@ -48,7 +48,7 @@ def test_nothing_is_said_about_real_ones_that_fit(shared_data, genes):
         times=[*range(0, 45, 5), *range(50, 130, 10), 150],
     )
     for courses in (genes, growth, growth.centered(), notch, notch.centered()):
-        assert tl.look(courses, tl.fit(courses)) == []
+        assert tl.look(courses, tl.fit(courses, clock="linear")) == []
 
 
 def test_points_with_several_coordinates_have_no_gaps():
@@ -220,6 +220,18 @@ def test_several_gaps():
 )
 def test_gaps_that_are_no_question(kernel):
     assert tl.look(courses_of(drawn(times=FAR), FAR), GP(kernel, 1, 0.1)) == []
+
+
+def test_gaps_are_measured_on_the_clock():
+    times = np.array([0, 1, 3, 7, 15, 31.0])
+    courses = courses_of(drawn(times=times), times)
+    plain, clocked = GP.se(0.95, 1, 0.1), GP.se(0.95, 1, 0.1, clock=1.0)
+    assert "from 3 to 7, from 7 to 15, from 15 to 31: " in only(tl.look(courses, plain))
+    assert only(tl.look(courses, plain)).endswith("So may a clock (clock='auto').")
+    assert tl.look(courses, clocked) == []
+    early = courses_of(drawn(times=times + 9 * (times > 0)), times + 9 * (times > 0))
+    assert "from 0 to 10: " in only(tl.look(early, clocked)), "a wide gap of the clock, if not of plain time"
+    assert only(tl.look(early, clocked)).endswith("times in between would help.")
 
 
 def test_a_gap_of_one_course_that_others_fill_is_none():

@@ -160,11 +160,12 @@ def wide_gaps(courses: TimeCourses, gp: GP) -> list[str]:
     wide = widest[known < KNOWN]
     if len(wide) in (0, len(times) - 1):
         return []
+    clock = " So may a clock (clock='auto')." if gp.clock is None else ""
     places = checks.first_few([f"from {times[k]:g} to {times[k + 1]:g}" for k in wide], 3)
     return [
         f"the times leave {'a gap' if len(wide) == 1 else 'gaps'} that curves cannot cross, {places}: there, values at "
         f"both ends explain as little as {100 * known.min():.0f} % of a curve's variance. Read nothing into curves "
-        "within; times in between would help."
+        f"within; times in between would help.{clock}"
     ]
 
 
