@@ -15,7 +15,7 @@ from timelike.gp import GP
 from timelike.gp.kernels import NAMED
 from timelike.reading import Understood, understand
 from timelike.reading.options import OPTIONS
-from timelike.runs.analyse import given_or_fitted
+from timelike.runs.analyse import given_or_fitted, note_gaps, prepared
 from timelike.runs.recipe import SCALES, Recipe
 
 FILE = click.Path(dir_okay=False, path_type=Path)
@@ -82,7 +82,7 @@ def split_reading(options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, An
 def courses_of(file: Path, **options: Any) -> TimeCourses:
     """The courses of a file, chosen and scaled as asked, with a word about what was understood."""
     reading, choices = split_reading(options)
-    return Recipe.of(**choices).prepared(understood(file, reading).courses)
+    return prepared(understood(file, reading).courses, Recipe.of(**choices))
 
 
 def understood(file: Path, reading: dict[str, Any]) -> Understood:
@@ -96,7 +96,9 @@ def understood(file: Path, reading: dict[str, Any]) -> Understood:
 def model_of(courses: TimeCourses, model: Path | None, kernel: str | None) -> GP:
     """The model in a file, or one fitted to the courses."""
     one_kernel(model, kernel)
-    return given_or_fitted(courses, model, kernel or "se", say)
+    gp = given_or_fitted(courses, model, kernel or "se", say)
+    note_gaps(courses, gp)
+    return gp
 
 
 def one_kernel(model: Path | None, kernel: str | None) -> None:
