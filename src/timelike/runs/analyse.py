@@ -154,12 +154,12 @@ def _plain(option: Any) -> Any:
 
 @contextmanager
 def warnings_kept() -> Iterator[Callable[[], list[str]]]:
-    """Warnings about data and fit inside the block are shown as always; the function that comes out lists them."""
+    """Warnings inside the block are shown as always, each once; the function that comes out lists those about data."""
     caught: list[warnings.WarningMessage] = []
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             yield lambda: [str(w.message) for w in caught if issubclass(w.category, (DataWarning, FitWarning))]
     finally:
-        for warning in caught:
+        for warning in {(str(w.message), w.category): w for w in caught}.values():
             warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
