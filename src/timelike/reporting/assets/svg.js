@@ -95,7 +95,7 @@ let clips = 0;
 function axes({ width, height, x, y, xLabel, yLabel, label, top = 8, xTicks = ticks, place = (number) => number }) {
   const yTicks = ticks(y, height / 55);
   const widest = Math.max(...yTicks.map((t) => beside(t, (y[1] - y[0]) / 100).length));
-  const margin = { left: (yLabel ? 24 : 8) + widest * 6.6 + 4, right: 10, top, bottom: xLabel ? 36 : 20 };
+  const margin = { left: (yLabel ? 24 : 8) + widest * 6.6 + 4, right: 12, top, bottom: xLabel ? 36 : 20 };
   const along = scale(x, [margin.left, width - margin.right]);
   const toX = (number) => along(place(number));
   const toY = scale(y, [height - margin.bottom, margin.top]);
