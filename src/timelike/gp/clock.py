@@ -148,7 +148,15 @@ class Clocked(Kernel):  # type: ignore[misc]  # scikit-learn has no types
         """It is not: the same distance counts less later."""
         return False
 
-    @property
-    def requires_vector_input(self) -> bool:
-        """It works on times, which are numbers."""
-        return True
+
+def in_words(kernel: Clocked) -> str:
+    """What the clock is, as the beginning of a sentence.
+
+    Examples
+    --------
+    >>> in_words(Clocked(None, tau=24.0, start=0.0))
+    'time runs on a logarithmic clock from 0 on (tau 24)'
+    """
+    if kernel.start is None:
+        return f"time runs on a clock that slows down on both sides of 0 (asinh, tau {kernel.tau:.3g})"
+    return f"time runs on a logarithmic clock from {kernel.start:g} on (tau {kernel.tau:.3g})"
