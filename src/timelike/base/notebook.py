@@ -72,10 +72,16 @@ def figure_of_courses(shown: TimeCourses, count: int) -> Iterable[str]:
 
 def model(gp: GP, kernel: str) -> str:
     """A table of the hyperparameters with what they mean, and the warnings."""
-    parameters = gp.kernel.get_params()
+    parameters = gp.kernel.get_params() if gp.clock is None else gp.kernel.kernel.get_params()
+    apart = "times further apart than this tell little about each other"
     rows = [
         ("kernel", kernel, "shape of the curves"),
-        ("length scale", numbers(gp.length_scale), "times further apart than this tell little about each other"),
+        ("length scale", numbers(gp.length_scale), apart + (", early; more and more later" if gp.clock else "")),
+        (
+            "clock",
+            numbers(gp.clock),
+            "from about here on time counts slower and slower",
+        ),
         ("period", numbers(parameters.get("periodicity")), "time after which curves repeat"),
         ("signal sd", number(gp.signal_sd), SIGNAL.get(kernel, "factor of the kernel: scales its curves")),
         ("noise sd", number(gp.noise_sd), "how far measurements scatter around their curve"),

@@ -88,7 +88,7 @@ class Clocked(Kernel):  # type: ignore[misc]  # scikit-learn has no types
         return float(self.start) + np.where(on_clock > 0, tau * np.expm1(np.maximum(on_clock, 0) / tau), on_clock)
 
     def unit(self, times: Floats) -> Floats:
-        """How much plain time passes in one unit of the clock, in the shape of `times`: 1 at the start, ever more later.
+        """How much plain time passes in a unit of the clock, in the shape of `times`: 1 at the start, ever more later.
 
         A length scale is so many times as long there.
 

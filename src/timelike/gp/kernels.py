@@ -129,7 +129,7 @@ def note_early(kernel: Kernel, points: Floats, known: Floats | None = None) -> N
     if start is None or points.shape[1] > 1 or points.min() >= start or (known is not None and known.min() < start):
         return
     warn(
-        f"there are times before the start of the model's clock ({start:g}), from {points.min():g} on: the clock runs as "
+        f"there are times before the start of the model's clock ({start:g}), from {points.min():g} on: it runs as "
         "plain time there, where the fit saw nothing. Are they in the same unit, from the same zero?",
         DataWarning,
     )

@@ -4,8 +4,8 @@ Without `ax` each function makes a figure that fits one column of a journal (3.5
 Axes it draws there and takes over their size of text. Labels get their units by `time` and `value`; whatever else
 should be different can be changed on the Axes afterwards. :func:`save` writes the figure.
 
-Where the model has a clock, the time axis runs on it, with labels in plain time; ``ax.set_xscale("linear")`` draws plain
-time instead.
+Where the model has a clock, the time axis runs on it, with labels in plain time; ``ax.set_xscale("linear")`` makes it
+plain time.
 """
 
 from timelike.plot.cluster_figures import cluster_panels, clusters

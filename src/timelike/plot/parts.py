@@ -37,7 +37,7 @@ RASTER = 200
 WITHOUT_SCREEN = ("agg", "cairo", "pdf", "pgf", "ps", "svg", "template")
 """Backends of matplotlib that neither open windows nor draw into notebooks."""
 CURVE_POINTS = 200
-MEASURED, TICKS = 30, 8
+MEASURED, TICKS = 30, 10
 """Up to so many measured times ticks on a clock are at some of them; so many ticks, at most."""
 NAME = 24
 """Characters of a name in a figure, at most."""
@@ -302,6 +302,8 @@ def _ticks_on(clock: Any, measured: Floats | None) -> Any:
     from matplotlib.ticker import Locator
 
     class Ticks(Locator):
+        axis: Any
+
         def __call__(self) -> Any:
             return self.tick_values(*self.axis.get_view_interval())
 
@@ -339,7 +341,7 @@ def round_times(clock: Any, ends: tuple[float, float], least: float) -> list[flo
     >>> from timelike.gp.clock import Clocked
     >>> clock = Clocked(None, tau=2.0, start=0.0)
     >>> round_times(clock, (0.0, float(clock.time(np.array(90.0)))), least=1.0)
-    [0.0, 2.0, 5.0, 10.0, 20.0, 40.0, 80.0]
+    [0.0, 2.0, 5.0, 10.0, 20.0, 50.0, 90.0]
     """
     found: list[float] = []
     at, end = ends

@@ -23,7 +23,7 @@ from timelike.ontology.enrichment import enrichment
 from timelike.reading import understand
 from timelike.runs.analysis import Analysis
 from timelike.runs.folder import Say, new_folder, write
-from timelike.runs.recipe import Choices, Recipe
+from timelike.runs.recipe import Choices, Clock, Recipe
 from timelike.runs.record import FROM_PYTHON, GIVEN, Record, Source
 
 if TYPE_CHECKING:
@@ -62,9 +62,9 @@ def analyse(
     say
         Called with a line about each step.
     **choices
-        ``most_variable``, ``scale``, ``kernel``, ``method``, ``k``, ``spread``, ``robust``, ``neighbors``, ``seed``,
-        ``title``, ``time_unit``, ``value_name``: see :class:`timelike.runs.recipe.Recipe`. By default no course is
-        left out and nothing is scaled.
+        ``most_variable``, ``scale``, ``kernel``, ``clock``, ``method``, ``k``, ``spread``, ``robust``, ``neighbors``,
+        ``seed``, ``title``, ``time_unit``, ``value_name``: see :class:`timelike.runs.recipe.Recipe`. By default no
+        course is left out and nothing is scaled.
 
     Examples
     --------
@@ -86,8 +86,8 @@ def analyse(
         for doubt in () if heard else doubts:
             warn(doubt, DataWarning)
         courses = recipe.prepared(given)
-        gp = given_or_fitted(courses, model, recipe.kernel, say)
-        recipe = recipe if model is None else replace(recipe, kernel=name_of(gp.kernel))
+        gp = given_or_fitted(courses, model, recipe.kernel, recipe.clock, say)
+        recipe = recipe if model is None else replace(recipe, kernel=name_of(gp.kernel), clock=gp.clock or "linear")
         say("grouping the courses")
         here = gp.at(courses)  # held: what the steps have in common is computed once
         clustering = recipe.grouped(courses, gp)
@@ -98,17 +98,30 @@ def analyse(
         return analysis if folder is None else write(analysis, folder, say)
 
 
-def given_or_fitted(courses: TimeCourses, model: GP | str | PathLike[str] | None, kernel: str, say: Say) -> GP:
+def given_or_fitted(
+    courses: TimeCourses, model: GP | str | PathLike[str] | None, kernel: str, clock: Clock, say: Say
+) -> GP:
     """The model that is given, by itself or as a file, or one fitted to the courses."""
     if model is None:
-        gp = fit(courses, kernel)
-        scale = f"length scale {gp.length_scale:.4g}, " if isinstance(gp.length_scale, float) else ""
+        gp = fit(courses, kernel, clock=clock)
         sds = f"signal sd {gp.signal_sd:.4g}, noise sd {gp.noise_sd:.4g}"
-        say(f"fitted: {scale}{sds}, log likelihood {gp.log_likelihood:.2f}")
+        say(f"fitted: {in_time(gp)}{sds}, log likelihood {gp.log_likelihood:.2f}")
         return gp
     gp = model if isinstance(model, GP) else GP.load(model)
     _doubt(courses, gp)
     return replace(gp, log_likelihood=None)  # which was of the courses it was fitted to
+
+
+def in_time(gp: GP) -> str:
+    """The numbers of a model that are in the unit of the times, as the beginning of a list.
+
+    Examples
+    --------
+    >>> in_time(GP.se(6.0, signal_sd=1, noise_sd=0.3, clock=24.0))
+    'length scale 6, clock 24, '
+    """
+    scale = f"length scale {gp.length_scale:.4g}, " if isinstance(gp.length_scale, float) else ""
+    return scale + (f"clock {gp.clock:.4g}, " if gp.clock is not None else "")
 
 
 def _doubt(courses: TimeCourses, gp: GP) -> None:
