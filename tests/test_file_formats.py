@@ -11,6 +11,7 @@ import pytest
 from sklearn.gaussian_process import kernels as sk
 
 import timelike as tl
+from timelike.gp.clock import Clocked
 
 PAGE = (Path(__file__).parents[1] / "docs" / "formats.md").read_text(encoding="utf-8")
 ROW = re.compile(r"^\| (`.+?`) \|(?: (.*?) \|)?", re.MULTILINE)
@@ -65,7 +66,7 @@ def runs(tmp_path_factory):
     plain = {"neighbors": 3, "seed": 1}
     with pytest.warns(tl.DataWarning):
         tl.analyse(folder / "wide.csv", folder / "mixture", ontology=tl.ontology.example(), title="Genes", **plain)
-    tl.analyse(exact, folder / "evidence", method="evidence", k=2, model=tl.GP.se(0.9, 0.7, 0.05), **plain)
+    tl.analyse(exact, folder / "evidence", method="evidence", k=2, model=tl.GP.se(0.9, 0.7, 0.05, clock=2), **plain)
     tl.analyse(exact, folder / "spectral", method="spectral", k=2, **plain)
     return [folder / name for name in ("mixture", "evidence", "spectral")]
 
@@ -99,7 +100,7 @@ def test_kernels_of_a_model(tmp_path):
     assert set(page) == set(str(refused.value).split("These can: ")[1].strip(".").split(", "))
     parts = {"Sum": (sk.RBF(), sk.RBF()), "Product": (sk.RBF(), sk.RBF()), "Exponentiation": (sk.RBF(), 2)}
     for name, parameters in page.items():
-        kernel = getattr(sk, name)(*parts.get(name, ()))
+        kernel = Clocked(sk.RBF(), 5.0, 0.0) if name == "Clocked" else getattr(sk, name)(*parts.get(name, ()))
         tl.GP(kernel if name != "ConstantKernel" else sk.RBF() + kernel, 1, 1).save(tmp_path / "model.json")
         (written,) = loaded([tmp_path], "model.json")
         entry = written["kernel"] if name != "ConstantKernel" else written["kernel"]["k2"]
