@@ -54,6 +54,11 @@ def asinh_clock(t, tau):
     return tau * np.arcsinh(np.asarray(t, float) / tau)
 
 
+def shared_within(times, rough_sd):
+    """Covariance of a rough part: the values of one time share it, no others do."""
+    return rough_sd**2 * np.equal.outer(times, times)
+
+
 KERNELS = {
     "se": (sk.RBF(0.4), lambda x, z: se(x, z, 0.4, 1.0)),
     "matern12": (sk.Matern(0.6, nu=0.5), lambda x, z: matern12(x, z, 0.6, 1.0)),

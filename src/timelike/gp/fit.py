@@ -18,8 +18,18 @@ from timelike.exceptions import FitWarning, InputError, warn
 from timelike.gp import GP, kernels
 from timelike.gp.basis import LEAST_NOISE
 from timelike.gp.doubts import doubts
+from timelike.gp.kernels import without_rough_part
 from timelike.gp.likelihood import Likelihood, Score
-from timelike.gp.search_space import SearchSpace, clock_space, extent, first_time, search_space, slows_down
+from timelike.gp.rough import times_of
+from timelike.gp.search_space import (
+    SearchSpace,
+    clock_space,
+    extent,
+    first_time,
+    rough_space,
+    search_space,
+    slows_down,
+)
 from timelike.gp.stationary import form_of
 
 if TYPE_CHECKING:
@@ -41,6 +51,7 @@ def fit(
     mean: str | float = "constant",
     *,
     clock: str | float = "auto",
+    rough: bool = False,
 ) -> GP:
     """The GP whose hyperparameters maximise the summed log marginal likelihood of the courses.
 
@@ -62,6 +73,9 @@ def fit(
         (:class:`~timelike.gp.clock.Clocked`) if that raises the log likelihood by at least 10, which a sentence says;
         else plain time, and always for kernels other than ``"se"`` and Matern's. ``"linear"``: plain time, as in the
         paper. A number: the clock's tau, in the unit of the times.
+    rough
+        Look for a rough part that replicates share and a smooth curve has not (``rough_sd``), and take it if it raises
+        the log likelihood by at least 10. Without it the curve bends to follow what replicates share.
 
     Returns
     -------
@@ -79,9 +93,11 @@ def fit(
     """
     checks.instance(courses, TimeCourses, "courses")
     check_clock(clock)
+    check_replicates(courses, rough)
     shapes = [kernels.resolve(name) for name in (AUTO if _is_auto(kernel) else (kernel,))]
     with one_thread_below(), progress("fit", None, "likelihood") as advance:
         found = _candidates(courses, shapes, fixed_mean(mean), clock, advance)
+        found = [_with_rough_part(one) for one in found] if rough else found
         best = choose(found)
         gp = _model(best, (*_choice(found, best), *doubts(best.objective, best.space, best.optimum.place)))
     for sentence in gp.warnings:
@@ -93,6 +109,13 @@ def check_clock(clock: Any) -> None:
     """Raise unless it is 'auto', 'linear' or a number above zero."""
     if not (clock in ("auto", "linear") if isinstance(clock, str) else checks.is_number(clock) and clock > 0):
         raise InputError(f"clock is {clock!r}: expected 'auto', 'linear', or tau, a number above zero.")
+
+
+def check_replicates(courses: TimeCourses, rough: bool) -> None:
+    """Raise if a rough part is asked for, but no course has a time twice."""
+    designs = courses.designs
+    if rough and len(times_of(designs.points, designs.starts)[1]) == len(designs.points):
+        raise InputError("no course has replicates: a rough part cannot be told from noise. Leave rough out.")
 
 
 def _is_auto(kernel: object) -> bool:
@@ -189,10 +212,11 @@ def most_likely(objective: Objective, space: SearchSpace, sample_cost: float = S
 
 def _model(best: Candidate, warnings: tuple[str, ...]) -> GP:
     objective, (place, score) = best.objective, best.optimum
-    kernel = objective.kernel.clone_with_theta(place[:-2])
+    kernel = without_rough_part(best.kernel)
     signal_sd, ratio = np.exp(place[-2:] / 2)
-    least = np.sqrt(LEAST_NOISE * kernel.diag(objective.courses.designs.points).max())
-    return GP(kernel, signal_sd, signal_sd * max(ratio, least), score.mean, best.log_likelihood, warnings)
+    noise_sd = signal_sd * max(ratio, np.sqrt(LEAST_NOISE * kernel.diag(objective.courses.designs.points).max()))
+    rough_sd = signal_sd * np.sqrt(best.kernel.share) if best.gained is not None else 0.0
+    return GP(kernel, signal_sd, noise_sd, score.mean, best.log_likelihood, warnings, rough_sd)
 
 
 # -- kernels and clocks ------------------------------------------------------------------------------------------
@@ -205,6 +229,8 @@ class Candidate:
     objective: Objective
     space: SearchSpace
     optimum: Optimum
+    gained: float | None = None
+    """By how much its rough part raises the log likelihood, if it has one."""
 
     @property
     def log_likelihood(self) -> float:
@@ -219,11 +245,11 @@ class Candidate:
     @property
     def clocked(self) -> bool:
         """Whether a clock was fitted to it."""
-        return bool(self.space.axes) and any(axis.name == "tau" for axis in self.space.axes)
+        return any(axis.name == "tau" for axis in self.space.axes)
 
     @property
     def name(self) -> str:
-        """The kernel, and whether it is on a clock, in words."""
+        """The kernel, and whether it is on a clock."""
         return kernels.name_of(self.kernel) + (" on a clock" if self.clocked else "")
 
 
@@ -256,6 +282,17 @@ def _on_clock(courses: TimeCourses, kernel: Kernel, tau: float, *, fixed: bool) 
     return Clocked(kernel, tau, first_time(courses), "fixed" if fixed else (1e-5, 1e5))
 
 
+def _with_rough_part(smooth: Candidate) -> Candidate:
+    """The candidate with a rough part, if that is clearly likelier."""
+    from timelike.gp.roughened import Roughened
+
+    old = smooth.objective
+    objective = Objective(old.courses, Roughened(old.kernel), old.mean, old.advance)
+    rough = _fitted(objective, rough_space(smooth.space, smooth.optimum.place))
+    gained = rough.log_likelihood - smooth.log_likelihood
+    return replace(rough, gained=gained) if gained >= CLEAR else smooth
+
+
 def choose(found: list[Candidate]) -> Candidate:
     """The likeliest; a clock only if it is clearly likelier than the same kernel in plain time."""
     plain = {kernels.name_of(one.kernel): one.log_likelihood for one in found if not one.clocked}
@@ -274,8 +311,13 @@ def _choice(found: list[Candidate], best: Candidate) -> list[str]:
         same = [one for one in found if kernels.name_of(one.kernel) == kernels.name_of(best.kernel)]
         gain = best.log_likelihood - min(one.log_likelihood for one in same)
         words.append(
-            f"{in_words(best.kernel)}: that raises the log likelihood by {gain:,.0f} over plain time, which "
-            "clock='linear' keeps."
+            f"{in_words(without_rough_part(best.kernel))}: that raises the log likelihood by {gain:,.0f} over plain "
+            "time, which clock='linear' keeps."
+        )
+    if best.gained is not None:
+        words.append(
+            f"replicates share a rough part that a smooth curve has not (rough_sd): that raises the log likelihood by "
+            f"{best.gained:,.0f}."
         )
     if len(found) > 2:
         costs = [f"{one.name} {best.log_likelihood - one.log_likelihood:,.1f}" for one in found if one is not best]

@@ -166,6 +166,14 @@ def clock_space(courses: TimeCourses, kernel: Clocked, plain: SearchSpace, best:
     return SearchSpace(axes, np.clip(places, low, high), plain.extent, finalists=2)
 
 
+def rough_space(smooth: SearchSpace, best: Floats) -> SearchSpace:
+    """Where to look for a kernel with a rough part, after a search without one ended at `best`."""
+    share = Axis("share", np.log(1e-6), np.log(1e4), np.log([0.02, 0.3]))
+    places = [[*at[:-2], begin, *at[-2:]] for at in (best, *smooth.starts) for begin in share.starts]
+    axes = (*smooth.axes[:-2], share, *smooth.axes[-2:])
+    return replace(smooth, axes=axes, starts=np.array(places))
+
+
 def _scales_on(courses: TimeCourses, kernel: Clocked, log_tau: float, count: int) -> Floats:
     """Starting length scales on a clock, as logarithms, (S, count): one column, or none where they are fixed."""
     reach = extent(courses, kernel.clone_with_theta(np.append(kernel.theta[:-1], log_tau)))

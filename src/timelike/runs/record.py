@@ -14,14 +14,14 @@ from timelike.base.files import atomic_write, read_json
 from timelike.base.versions import installed
 from timelike.exceptions import InputError
 from timelike.reading.options import Settings
-from timelike.runs.recipe import Choices, Recipe
+from timelike.runs.recipe import Recipe
 
 FORMAT = "timelike run 1"
 GIVEN = "given"
 """Stands for the sum of a given model until it is written."""
 FROM_PYTHON = "a table in Python"
 """Stands for the path of a sample sheet that was no file."""
-BEFORE_CLOCKS: Choices = {"clock": "linear"}
+BEFORE_CLOCKS: dict[str, Any] = {"clock": "linear"}
 """What was so in runs whose record does not say it."""
 PACKAGES = ("timelike", "numpy", "scipy", "scikit-learn", "pandas", "numba", "faiss-cpu", "igraph")
 """What a result depends on."""
