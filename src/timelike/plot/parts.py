@@ -38,7 +38,7 @@ WITHOUT_SCREEN = ("agg", "cairo", "pdf", "pgf", "ps", "svg", "template")
 """Backends of matplotlib that neither open windows nor draw into notebooks."""
 CURVE_POINTS = 200
 MEASURED, TICKS = 30, 10
-"""Up to so many measured times ticks on a clock are at some of them; so many ticks, at most."""
+"""Up to so many measured times, if four digits write them, ticks on a clock are at some of them; ticks, at most."""
 NAME = 24
 """Characters of a name in a figure, at most."""
 
@@ -293,7 +293,8 @@ def run_on_clock(ax: Any, gp: GP | None, times: Floats) -> None:
         return
     clock, distinct = gp.kernel, np.unique(times)
     ax.set_xscale("function", functions=(clock.time, clock.plain))
-    ax.xaxis.set_major_locator(_ticks_on(clock, distinct if len(distinct) <= MEASURED else None))
+    few = len(distinct) <= MEASURED and all(float(f"{time:.4g}") == time for time in distinct)
+    ax.xaxis.set_major_locator(_ticks_on(clock, distinct if few else None))
     ax.xaxis.set_major_formatter(lambda time, _: number(time, ".4g"))
 
 
