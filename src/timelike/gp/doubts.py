@@ -41,7 +41,7 @@ def _on_a_bound(space: SearchSpace, place: Floats, known_errors: bool) -> list[s
             # Values with known errors need no further noise.
             expected = known_errors and axis.name == "noise variance" and word == "lower"
             if abs(at - bound) < 1e-6 and not expected:
-                reason = "which you set" if axis.given else f"the data do not determine it{_hint(axis.name, word)}"
+                reason = "which you set" if axis.given else _reason(axis.name, word)
                 where = f"the {word} bound of the {_called(axis.name)} ({size:.3g})"
                 sentences.append(f"the fit ended on {where}: {reason}.")
     return sentences
@@ -51,9 +51,13 @@ def _called(name: str) -> str:
     return "clock's tau" if name == "tau" else name.split("__")[-1].replace("_", " ")
 
 
-def _hint(name: str, word: str) -> str:
+def _reason(name: str, word: str) -> str:
     if name == "tau" and word == "lower":
-        return "; dynamics slow down from the first gap on, or hardly anything changes"
+        return "time counts by its logarithm from the first gap on; a smaller tau would only set the first time apart"
+    return f"the data do not determine it{_hint(name, word)}"
+
+
+def _hint(name: str, word: str) -> str:
     if "length_scale" in name and word == "upper":
         return "; curves look straight over the whole span"
     if name == "noise variance" and word == "lower":

@@ -10,7 +10,7 @@ import numpy as np
 
 from timelike.base.arrays import Bools, Floats
 from timelike.exceptions import InputError
-from timelike.gp.kernels import check_coordinates, leaves
+from timelike.gp.kernels import check_coordinates, leaves, unclocked
 
 if TYPE_CHECKING:
     from sklearn.gaussian_process.kernels import Kernel
@@ -103,7 +103,7 @@ def search_space(courses: TimeCourses, kernel: Kernel, mean: float | None) -> Se
     """Where to look for the parameters of `kernel` and the variances; the mean is a number, or None if it is fitted."""
     points = courses.designs.points
     check_coordinates(kernel, points.shape[1])
-    reach = extent(courses)
+    reach = extent(courses, None if unclocked(kernel) is kernel else kernel)
     axes = kernel_axes(kernel, reach)
     prior = float(np.mean(kernel.diag(points[:1000])))
     top, ratios = _log_variance(courses, mean) - np.log(prior), np.array(NOISE_STARTS)
@@ -145,12 +145,12 @@ def first_time(courses: TimeCourses) -> float | None:
 def clock_space(courses: TimeCourses, kernel: Clocked, plain: SearchSpace, best: Floats) -> SearchSpace:
     """Where to look for a kernel on a clock, after a search in plain time ended at `best`.
 
-    Taus lie between a third of the smallest gap, below which a clock only sets the first time apart, and ten times
+    Taus lie between a tenth of the smallest gap, below which a clock only sets the first time apart, and ten times
     the span, where it is plain time. Each begins with length scales from its own smallest gap to its own span.
     """
     gap, span = plain.extent.gap, plain.extent.span
     tau = Axis(
-        "tau", np.log(gap / 3), np.log(10 * span), np.linspace(np.log(gap / 2), np.log(span), CLOCKS), False, True
+        "tau", np.log(gap / 10), np.log(10 * span), np.linspace(np.log(gap / 2), np.log(span), CLOCKS), False, True
     )
     slowest = extent(courses, kernel.clone_with_theta(np.append(kernel.theta[:-1], tau.low)))
     inside = [axis if axis.given else replace(axis, low=np.log(slowest.gap / 20)) for axis in plain.axes[:-2]]
