@@ -66,7 +66,7 @@ def runs(tmp_path_factory):
     plain = {"neighbors": 3, "seed": 1}
     with pytest.warns(tl.DataWarning):
         tl.analyse(folder / "wide.csv", folder / "mixture", ontology=tl.ontology.example(), title="Genes", **plain)
-    tl.analyse(exact, folder / "evidence", method="evidence", k=2, model=tl.GP.se(0.9, 0.7, 0.05), **plain)
+    tl.analyse(exact, folder / "evidence", method="evidence", k=2, model=tl.GP.se(0.9, 0.7, 0.05, clock=2), **plain)
     tl.analyse(exact, folder / "spectral", method="spectral", k=2, **plain)
     return [folder / name for name in ("mixture", "evidence", "spectral")]
 

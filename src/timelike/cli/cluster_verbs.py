@@ -16,7 +16,7 @@ from timelike.cli.options import (
     force_option,
     may_write,
     model_options,
-    one_kernel,
+    one_model,
     reading_options,
     same_unit,
     split_reading,
@@ -73,7 +73,7 @@ def cluster(
     The number of clusters is chosen unless -k gives it. FILE is a table of courses, or the name of a data set that
     timelike fetches (reprogramming).
     """
-    one_kernel(model, options["kernel"])
+    one_model(model, options["kernel"], options["clock"])
     reading, choices = split_reading({name: value for name, value in options.items() if value is not None})
     ontology = _ontology(obo, gaf)
     analysis = analyse(file, out, model=model, ontology=ontology, reading=reading, overwrite=force, say=say, **choices)

@@ -15,7 +15,7 @@ from timelike.clusters.clustering import Clustering
 from timelike.clusters.curves.curve_clustering import CurveClustering
 from timelike.courses import TimeCourses
 from timelike.exceptions import InputError
-from timelike.gp import GP, Curve
+from timelike.gp import GP, Curve, kernels
 from timelike.pairs.nearest.neighbors import Neighbors
 
 if TYPE_CHECKING:
@@ -104,9 +104,9 @@ class Subject:
 
     @cached_property
     def grid(self) -> Floats:
-        """Times at which curves are drawn."""
+        """Times at which curves are drawn, evenly spaced on the clock: there no curve changes faster than elsewhere."""
         points = self.courses.designs.points
-        return np.linspace(points.min(), points.max(), GRID)
+        return kernels.evenly(self.gp.kernel, float(points.min()), float(points.max()), GRID)
 
     @cached_property
     def confidence(self) -> Floats | None:

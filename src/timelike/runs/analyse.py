@@ -24,7 +24,7 @@ from timelike.ontology.enrichment import enrichment
 from timelike.reading import understand
 from timelike.runs.analysis import Analysis
 from timelike.runs.folder import Say, new_folder, write
-from timelike.runs.recipe import Choices, Recipe
+from timelike.runs.recipe import Choices, Clock, Recipe
 from timelike.runs.record import FROM_PYTHON, GIVEN, Record, Source
 
 if TYPE_CHECKING:
@@ -63,9 +63,9 @@ def analyse(
     say
         Called with a line about each step.
     **choices
-        ``most_variable``, ``scale``, ``kernel``, ``method``, ``k``, ``spread``, ``robust``, ``neighbors``, ``seed``,
-        ``title``, ``time_unit``, ``value_name``: see :class:`timelike.runs.recipe.Recipe`. By default no course is
-        left out and nothing is scaled.
+        ``most_variable``, ``scale``, ``kernel``, ``clock``, ``method``, ``k``, ``spread``, ``robust``, ``neighbors``,
+        ``seed``, ``title``, ``time_unit``, ``value_name``: see :class:`timelike.runs.recipe.Recipe`. By default no
+        course is left out and nothing is scaled.
 
     Warns
     -----
@@ -92,8 +92,8 @@ def analyse(
         for doubt in () if heard else doubts:
             warn(doubt, DataWarning)
         courses = prepared(given, recipe)
-        gp = given_or_fitted(courses, model, recipe.kernel, say)
-        recipe = recipe if model is None else replace(recipe, kernel=name_of(gp.kernel))
+        gp = given_or_fitted(courses, model, recipe.kernel, recipe.clock, say)
+        recipe = recipe if model is None else replace(recipe, kernel=name_of(gp.kernel), clock=gp.clock or "linear")
         note_gaps(courses, gp)
         say("grouping the courses")
         here = gp.at(courses)  # held: what the steps have in common is computed once
@@ -119,17 +119,30 @@ def note_gaps(courses: TimeCourses, gp: GP) -> None:
         warn(sentence, DataWarning)
 
 
-def given_or_fitted(courses: TimeCourses, model: GP | str | PathLike[str] | None, kernel: str, say: Say) -> GP:
+def given_or_fitted(
+    courses: TimeCourses, model: GP | str | PathLike[str] | None, kernel: str, clock: Clock, say: Say
+) -> GP:
     """The model that is given, by itself or as a file, or one fitted to the courses."""
     if model is None:
-        gp = fit(courses, kernel)
-        scale = f"length scale {gp.length_scale:.4g}, " if isinstance(gp.length_scale, float) else ""
+        gp = fit(courses, kernel, clock=clock)
         sds = f"signal sd {gp.signal_sd:.4g}, noise sd {gp.noise_sd:.4g}"
-        say(f"fitted: {scale}{sds}, log likelihood {gp.log_likelihood:.2f}")
+        say(f"fitted: {in_time(gp)}{sds}, log likelihood {gp.log_likelihood:.2f}")
         return gp
     gp = model if isinstance(model, GP) else GP.load(model)
     _doubt(courses, gp)
     return replace(gp, log_likelihood=None)  # which was of the courses it was fitted to
+
+
+def in_time(gp: GP) -> str:
+    """The numbers of a model that are in the unit of the times, as the beginning of a list.
+
+    Examples
+    --------
+    >>> in_time(GP.se(6.0, signal_sd=1, noise_sd=0.3, clock=24.0))
+    'length scale 6, clock 24, '
+    """
+    scale = f"length scale {gp.length_scale:.4g}, " if isinstance(gp.length_scale, float) else ""
+    return scale + (f"clock {gp.clock:.4g}, " if gp.clock is not None else "")
 
 
 def _doubt(courses: TimeCourses, gp: GP) -> None:
@@ -175,12 +188,12 @@ def _plain(option: Any) -> Any:
 
 @contextmanager
 def warnings_kept() -> Iterator[Callable[[], list[str]]]:
-    """Warnings about data and fit inside the block are shown as always; the function that comes out lists them."""
+    """Warnings inside the block are shown as always, each once; the function that comes out lists those about data."""
     caught: list[warnings.WarningMessage] = []
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             yield lambda: [str(w.message) for w in caught if issubclass(w.category, (DataWarning, FitWarning))]
     finally:
-        for warning in caught:
+        for warning in {(str(w.message), w.category): w for w in caught}.values():
             warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)

@@ -19,7 +19,7 @@ from timelike.clusters.curves.membership import Choice, Step, counts, judged, ke
 from timelike.clusters.curves.outlying_values import Outliers, outlying
 from timelike.courses.designs import frozen
 from timelike.exceptions import InputError
-from timelike.gp import Curve
+from timelike.gp import Curve, kernels
 from timelike.gp.basis import basis
 
 if TYPE_CHECKING:
@@ -83,7 +83,10 @@ class CurveClustering(Clustering):
 
     def _repr_html_(self) -> str:
         points = self.courses.designs.points
-        grid = np.linspace(points.min(axis=0), points.max(axis=0), SHOWN_GRID)
+        if points.shape[1] > 1:
+            grid = np.linspace(points.min(axis=0), points.max(axis=0), SHOWN_GRID)
+        else:
+            grid = self._grid(SHOWN_GRID)[:, None]
         return notebook.curve_clusters(self, grid[:, 0], self.curves(grid))
 
     @property
@@ -161,6 +164,7 @@ class CurveClustering(Clustering):
             raise InputError(f"times have {asked.shape[1]} coordinates a point, the courses {known}.")
         key = asked.tobytes()
         if key not in self._drawn:
+            kernels.note_early(self.gp.kernel, asked, self.courses.designs.points)
             while len(self._drawn) >= REMEMBERED:
                 del self._drawn[next(iter(self._drawn))]
             self._drawn[key] = self._curves_at(asked)
@@ -322,10 +326,15 @@ class CurveClustering(Clustering):
         points = self.courses.designs.points
         if points.shape[1] > 1:
             return np.argsort(-self.responsibilities[:, :-1].sum(axis=0), kind="stable")
-        heights = self.curves(np.linspace(points.min(), points.max(), GRID)).mean
+        heights = self.curves(self._grid(GRID)).mean  # on the clock: early peaks can be narrow
         highest = heights.max(axis=1)
         peak = (heights > highest[:, None] - 1e-9 * self.gp.signal_sd).argmax(axis=1)  # rounding decides between none
         return np.lexsort((-highest, peak))
+
+    def _grid(self, count: int) -> Floats:
+        """So many times over those of the courses, evenly spaced on the model's clock."""
+        points = self.courses.designs.points
+        return kernels.evenly(self.gp.kernel, float(points.min()), float(points.max()), count)
 
     def renumbered(self, order: Ints) -> CurveClustering:
         """The same clusters, ``order[j]`` as number j; the curves that were drawn go along."""
