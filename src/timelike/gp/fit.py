@@ -16,7 +16,7 @@ from timelike.exceptions import FitWarning, InputError, warn
 from timelike.gp import GP, kernels
 from timelike.gp.basis import LEAST_NOISE
 from timelike.gp.doubts import doubts
-from timelike.gp.likelihood import Likelihood, Score
+from timelike.gp.likelihood import LIMITS, Likelihood, Score
 from timelike.gp.search_space import SearchSpace, search_space
 
 if TYPE_CHECKING:
@@ -208,12 +208,16 @@ def _polish(objective: Objective, optimum: Optimum, space: SearchSpace) -> Optim
 
 
 def first_sample(courses: TimeCourses, affordable: float) -> TimeCourses:
-    """A sample for the first search where a likelihood is not affordable; the courses themselves where it is."""
+    """A sample for the first search where a likelihood is not affordable; the courses themselves where it is.
+
+    It has 200 courses at least, or where they are long so many that they have 10,000 values.
+    """
     sizes = courses.designs.sizes.astype(float)
-    cost = float((sizes**3).sum())
-    if cost <= affordable or len(courses) <= 200:
+    cost = float((sizes * np.minimum(sizes, LIMITS.long_points) ** 2).sum())
+    least = int(np.clip(10_000 / courses.sizes.mean(), 8, 200))
+    if cost <= affordable or len(courses) <= least:
         return courses
-    count = max(200, int(len(courses) * affordable / cost))
+    count = max(least, int(len(courses) * affordable / cost))
     if count >= len(courses):
         return courses
     chosen = np.random.default_rng(SAMPLE_SEED).choice(len(courses), count, replace=False)

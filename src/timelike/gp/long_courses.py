@@ -1,0 +1,106 @@
+"""Long courses: side by side in one array, and what a likelihood needs of them at any mean."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from timelike.base.arrays import Bools, Floats, Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Padded:
+    """Designs of about equal size, in the order of their times, filled up to the largest size N."""
+
+    times: Floats
+    """(G, N); behind the end of a design its last time again."""
+    there: Bools
+    """Which of them are points of the design, (G, N)."""
+    variances: Floats
+    """Known error variances, zero behind the end, (G, N)."""
+    counts: Floats
+    """Number of courses of each design, (G,)."""
+    rows: Floats
+    """Rows whose products have the same sum as those of the courses, zero behind the end, (K, N)."""
+    weights: Floats
+    """They take the place of the ones in ``y - mean 1``, (K,)."""
+    design: Ints
+    """The design of each row, ascending, (K,)."""
+
+    @property
+    def sizes(self) -> Ints:
+        """Number of points of each design, (G,)."""
+        return self.there.sum(axis=1)
+
+    def parts(self, designs: int) -> Iterator[Padded]:
+        """The same in parts of so many designs."""
+        for start in range(0, len(self.times), max(1, designs)):
+            here = slice(start, start + max(1, designs))
+            rows = slice(*np.searchsorted(self.design, [start, start + max(1, designs)]))
+            yield Padded(
+                *(each[here] for each in (self.times, self.there, self.variances, self.counts)),
+                self.rows[rows],
+                self.weights[rows],
+                self.design[rows] - start,
+            )
+
+
+def padded(designs: list[tuple[Floats, Floats]], reduced: list[tuple[Floats, Floats]], counts: Floats) -> Padded:
+    """Designs (times and known variances) with their rows and weights, side by side."""
+    longest = max(len(times) for times, _ in designs)
+    orders = [np.argsort(times, kind="stable") for times, _ in designs]
+    return Padded(
+        times=np.array([_filled(times[o], longest, times.max()) for (times, _), o in zip(designs, orders, strict=True)]),
+        there=np.array([np.arange(longest) < len(times) for times, _ in designs]),
+        variances=np.array([_filled(v[o], longest, 0.0) for (_, v), o in zip(designs, orders, strict=True)]),
+        counts=counts,
+        rows=np.concatenate([_filled(rows[:, o], longest, 0.0) for (rows, _), o in zip(reduced, orders, strict=True)]),
+        weights=np.concatenate([weights for _, weights in reduced]),
+        design=np.repeat(np.arange(len(designs)), [len(weights) for _, weights in reduced]),
+    )
+
+
+def _filled(values: Floats, length: int, fill: float) -> Floats:
+    missing = length - values.shape[-1]
+    return np.concatenate([values, np.full((*values.shape[:-1], missing), fill)], axis=-1)
+
+
+class InMean(NamedTuple):
+    """Log likelihood without its constant, its gradient, and a bound on its error, as functions of the mean.
+
+    All are polynomials of second degree: ``C^-1 (y - mean 1)`` is linear. So courses can be forgotten, one after the
+    other, before the best mean of all is known.
+    """
+
+    value: Floats
+    """(3,), from the constant on."""
+    gradient: Floats
+    """(3, p)."""
+    off: Floats
+    """(3,)."""
+
+    def mean_sums(self) -> tuple[float, float]:
+        """Numerator and denominator of the generalised least squares estimate of the mean."""
+        return float(self.value[1]), float(-2 * self.value[2])
+
+    def value_and_gradient(self, mean: float) -> tuple[float, Floats]:
+        """Log likelihood without its constant, and its gradient, at the given mean."""
+        powers = mean ** np.arange(3)
+        return float(powers @ self.value), powers @ self.gradient
+
+    def error(self, mean: float) -> float:
+        """The value is off by no more than this."""
+        return float(mean ** np.arange(3) @ self.off)
+
+
+def added(parts: list[InMean]) -> InMean:
+    """The sum."""
+    return InMean(*(np.sum(each, axis=0) for each in zip(*parts, strict=True)))
+
+
+def in_mean(both: Floats, row: Floats, ones: Floats) -> Floats:
+    """The polynomial ``both - mean row + mean^2 ones`` as an array, from the constant on, (3, ...)."""
+    return np.stack([both, -row, ones])
