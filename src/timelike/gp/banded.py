@@ -7,11 +7,12 @@ the matrix has entries. With two blocks this is any matrix, so no length scale i
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from timelike.base.arrays import Floats, Ints
+from timelike.base.arrays import Floats
 from timelike.gp.kernels import unclocked
 from timelike.gp.long_courses import InMean, Padded, added, in_mean
 from timelike.gp.positive_definite import inverse_and_log_det
@@ -28,13 +29,14 @@ NOTHING = 1e-17
 """A kernel below this is zero, also when a thousand values are summed."""
 
 
-def banded(batches: list[Padded], form: Form, kernel: Kernel, signal: float, noise: float) -> InMean:
+def banded(batches: Iterable[Padded], form: Form, kernel: Kernel, signal: float, noise: float) -> InMean:
     """Log likelihood and gradient of all batches at a kernel, signal and noise variance."""
     parts = []
     for batch in batches:
         size = block_size(batch, form, kernel)
-        for part in batch.parts(NUMBERS // (4 * size * batch.times.shape[1])):
-            parts.append(_summary(part, size, form, kernel, signal, noise))
+        step = max(1, NUMBERS // (4 * size * batch.times.shape[1]))
+        for start in range(0, len(batch.times), step):
+            parts.append(_summary(batch[start : start + step], size, form, kernel, signal, noise))
     return added(parts)
 
 
@@ -62,42 +64,41 @@ def block_size(batch: Padded, form: Form, kernel: Kernel) -> int:
 
 
 def _summary(batch: Padded, size: int, form: Form, kernel: Kernel, signal: float, noise: float) -> InMean:
+    """Log likelihood and gradient of one batch."""
     there = _cut(batch.there.astype(float), size)
     K, dK = _windows(_cut(batch.times, size, fill="edge"), there, form, kernel)
-    variances = np.where(there > 0, noise + _cut(batch.variances, size), 1.0)
-    chain = _Chain.factored(signal * K, variances)
-    rows, every = _cut(batch.rows, size), np.arange(len(batch.times))
-    alpha = chain.solve(rows, batch.design)
-    ones = chain.solve(there, every)
-    beta = batch.weights[:, None] * ones[:, batch.design]
-    counted = batch.counts[:, None, None]
-    value = in_mean(
-        (rows * alpha).sum() + batch.counts @ chain.log_det,
-        2 * (rows * beta).sum(),
-        batch.counts @ (there * ones).sum(axis=(0, 2)),
-    )
-    inverse, trace = chain.inverse_windows(), (batch.counts * (chain.inverse_diagonal * there).sum(axis=(0, 2))).sum()
-    mixed = _outer(alpha, beta, batch)
-    slopes = [
-        _outer(alpha, alpha, batch) - counted * inverse,
-        mixed + mixed.transpose(0, 1, 3, 2),
-        _outer(beta, beta, batch),
-    ]
-    squares = [(alpha**2).sum() - trace, 2 * (alpha * beta).sum(), (beta**2).sum()]
-    once = _counted_once(K.shape[0], size)
+    chain = _Chain.factored(signal * K, np.where(there > 0, noise + _cut(batch.variances, size), 1.0))
+    inverse, trace = chain.inverse_windows(), (chain.inverse_diagonal * there).sum(axis=(0, 2))
+    # Blocks on the diagonal are part of two windows, and count once.
+    for each in (K, dK):
+        each[:-1, :, size:, size:] = 0
+    ones = batch.weights[:, :, None] * batch.there[:, None]
+    vectors = [_cut(each, size) for each in (batch.rows, ones)]
+    solved = [chain.solve(each) for each in vectors]
+    a, b, c = _threes(solved, vectors)
+    value = -0.5 * in_mean(a + batch.counts @ chain.log_det, 2 * b, c)
+    windows = [np.concatenate([each[:-1], each[1:]], axis=3) for each in solved]
     gradients = []
-    for slope, square in zip(slopes, squares, strict=True):
-        slope *= once[:, None]
-        kernel_part = signal * np.tensordot(slope, dK, axes=4)
-        gradients.append(np.concatenate([kernel_part, [signal * np.vdot(slope, K), noise * square]]))
-    return InMean(-value / 2, in_mean(*gradients) / 2, np.zeros(3))
+    for matrix in (*np.moveaxis(dK, -1, 0), K):
+        a, b, c = _threes(windows, [each @ matrix for each in windows])
+        gradients.append(signal * in_mean(a - np.einsum("g,wgij,wgij->", batch.counts, inverse, matrix), 2 * b, c))
+    a, b, c = _threes(solved, solved)
+    gradients.append(noise * in_mean(a - batch.counts @ trace, 2 * b, c))
+    return InMean(value, np.stack(gradients, axis=1) / 2, np.zeros(3))
 
 
-def _cut(values: Floats, size: int, fill: str = "constant") -> Floats:
-    """Values (G, N) block by block, (n, G, size), with at least two blocks."""
-    count = max(2, -(-values.shape[1] // size))
-    filled = np.pad(values, [(0, 0), (0, count * size - values.shape[1])], mode=fill)
-    return np.ascontiguousarray(filled.reshape(len(values), count, size).transpose(1, 0, 2))
+def _threes(left: list[Floats], right: list[Floats]) -> tuple[float, float, float]:
+    """Sums of the products of y with y, y with 1, and 1 with 1."""
+    (y, one), (z, other) = left, right
+    return float(np.vdot(y, z)), float(np.vdot(y, other)), float(np.vdot(one, other))
+
+
+def _cut(values: Floats, size: int, fill: Literal["constant", "edge"] = "constant") -> Floats:
+    """Values (..., N) block by block, (n, ..., size), with at least two blocks."""
+    count = max(2, -(-values.shape[-1] // size))
+    missing = [(0, 0)] * (values.ndim - 1) + [(0, count * size - values.shape[-1])]
+    filled = np.pad(values, missing, mode=fill).reshape(*values.shape[:-1], count, size)
+    return np.ascontiguousarray(np.moveaxis(filled, -2, 0))
 
 
 def _windows(times: Floats, there: Floats, form: Form, kernel: Kernel) -> tuple[Floats, Floats]:
@@ -106,24 +107,6 @@ def _windows(times: Floats, there: Floats, form: Form, kernel: Kernel) -> tuple[
     K, dK = blocks(kernel, form, pairs.reshape(-1, pairs.shape[2], 1))
     both = mask[..., :, None] * mask[..., None, :]
     return K.reshape(both.shape) * both, dK.reshape(*both.shape, -1) * both[..., None]
-
-
-def _counted_once(windows: int, size: int) -> Floats:
-    """Ones, and zeros where a block on the diagonal is part of the next window too, (n - 1, 2 s, 2 s)."""
-    once = np.ones((windows, 2 * size, 2 * size))
-    once[:-1, size:, size:] = 0
-    return once
-
-
-def _outer(left: Floats, right: Floats, batch: Padded) -> Floats:
-    """The sum over the rows of each design of their products, in windows, (n - 1, G, 2 s, 2 s)."""
-    a, b = (np.concatenate([each[:-1], each[1:]], axis=2) for each in (left, right))
-    if len(batch.times) == 1:
-        return (a.transpose(0, 2, 1) @ b)[:, None]
-    products = a[..., :, None] * b[..., None, :]
-    if len(batch.design) == len(batch.times):
-        return products
-    return np.add.reduceat(products, np.flatnonzero(np.diff(batch.design, prepend=-1)), axis=1)
 
 
 class _Chain(NamedTuple):
@@ -164,14 +147,14 @@ class _Chain(NamedTuple):
             diagonals.append(inverse + gain.transpose(0, 2, 1) @ diagonals[-1] @ gain)
         return cls(inverses, gains, log_det, diagonals[::-1])
 
-    def solve(self, rows: Floats, design: Ints) -> Floats:
-        """The inverse of each row's matrix times the row; rows are (n, K, s)."""
+    def solve(self, rows: Floats) -> Floats:
+        """The inverse of each design's matrix times its rows; rows are (n, G, R, s)."""
         forward = [rows[0]]
         for row, gain in zip(rows[1:], self.gains, strict=True):
-            forward.append(row - _apply(gain, forward[-1], design))
-        solved = [_apply(self.inverses[-1], forward[-1], design)]
+            forward.append(row - forward[-1] @ gain.transpose(0, 2, 1))
+        solved = [forward[-1] @ self.inverses[-1]]
         for row, inverse, gain in zip(forward[-2::-1], self.inverses[-2::-1], self.gains[::-1], strict=True):
-            solved.append(_apply(inverse, row, design) - _apply(gain.transpose(0, 2, 1), solved[-1], design))
+            solved.append(row @ inverse - solved[-1] @ gain)
         return np.stack(solved[::-1])
 
     @property
@@ -184,10 +167,3 @@ class _Chain(NamedTuple):
         below = [-later @ gain for later, gain in zip(self.inverse_diagonals[1:], self.gains, strict=True)]
         both = zip(self.inverse_diagonals[:-1], below, self.inverse_diagonals[1:], strict=True)
         return np.stack([np.block([[a, b.transpose(0, 2, 1)], [b, c]]) for a, b, c in both])
-
-
-def _apply(matrices: Floats, rows: Floats, design: Ints) -> Floats:
-    """Each row's matrix times the row, (K, s)."""
-    if len(matrices) == 1:
-        return rows @ matrices[0].T
-    return np.einsum("kij,kj->ki", matrices[design], rows)

@@ -8,15 +8,17 @@ moments, ``sum of T_j / R``, and m projections, ``sum of T_j y / R``. Without kn
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
-from timelike.base.arrays import Floats, Ints
+from timelike.base.arrays import Floats
 from timelike.gp.kernels import unclocked
 from timelike.gp.long_courses import InMean, Padded, added, in_mean
+from timelike.gp.positive_definite import inverse_and_log_det
 
 if TYPE_CHECKING:
     from sklearn.gaussian_process.kernels import Kernel
@@ -29,7 +31,7 @@ ACCEPTED = 1e-12
 """An error of the kernel, measured between the nodes, beyond which they are too few."""
 STEP = 8
 """Numbers of nodes are multiples of this: neighbouring places of a search have the same nodes."""
-NUMBERS = 2_000_000
+NUMBERS = 250_000
 """Entries of the matrices that are worked on at once."""
 
 
@@ -161,28 +163,36 @@ class Moments(NamedTuple):
     points: Floats
     """Sums of ``w T_j`` over the points of each design, (G, 2 m)."""
     rows: Floats
-    """Sums of ``w T_j y`` of each row, (K, m)."""
+    """Sums of ``w T_j y`` of each row, (G, R, m)."""
     squares: Floats
-    """Sums of ``w y^2``, (K,)."""
+    """Sums of ``w y^2``, (G, R)."""
 
-    def __mul__(self, factor: object) -> Moments:
+    def scaled(self, factor: float) -> Moments:
+        """The same at weights that are so many times as large."""
         return Moments(*(each * factor for each in self))
 
-    def gram(self, count: int) -> Floats:
-        """``T^T w T`` of each design, (G, count, count)."""
-        i = np.arange(count)
-        return (self.points[:, i[:, None] + i] + self.points[:, np.abs(i[:, None] - i)]) / 2
+    def some(self, designs: slice) -> Moments:
+        """Those of some designs."""
+        return Moments(*(each[designs] for each in self))
+
+    def gram(self) -> Floats:
+        """``T^T w T`` of each design, (G, m, m)."""
+        count = self.rows.shape[2]
+        sums = sliding_window_view(self.points, count, axis=1)[:, :count]
+        mirrored = np.concatenate([self.points[:, count - 1 : 0 : -1], self.points[:, :count]], axis=1)
+        differences = sliding_window_view(mirrored, count, axis=1)[:, ::-1]
+        return (sums + differences) / 2
 
 
 def moments(batch: Padded, places: Floats, weights: Floats, count: int) -> Moments:
     """Moments of courses at places on a ruler, (G, N), for `count` nodes."""
-    weighted = batch.rows * weights[batch.design]
-    points, rows = np.empty((len(places), 2 * count)), np.empty((len(weighted), count))
+    weighted = batch.rows * weights[:, None]
+    points, rows = np.empty((len(places), 2 * count)), np.empty((*weighted.shape[:2], count))
     for j, T in enumerate(chebyshev(places, 2 * count)):
         points[:, j] = np.einsum("gn,gn->g", weights, T)
         if j < count:
-            rows[:, j] = np.einsum("kn,kn->k", weighted, T[batch.design] if len(T) > 1 else np.broadcast_to(T, weighted.shape))
-    return Moments(points, rows, (weighted * batch.rows).sum(axis=1))
+            rows[:, :, j] = (weighted @ T[:, :, None])[:, :, 0]
+    return Moments(points, rows, (weighted * batch.rows).sum(axis=2))
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,21 +200,21 @@ class Remembered:
     """A batch, and the moments of its values with equal weights: on each ruler the longest asked for."""
 
     batch: Padded
-    _made: dict[Ruler, tuple[int, Moments]] = field(default_factory=dict)
+    _made: dict[Ruler, Moments] = field(default_factory=dict)
 
     def plain(self, ruler: Ruler, count: int) -> Moments:
         """Moments for `count` nodes at weights of 1."""
-        made, found = self._made.get(ruler, (0, None))
-        if found is None or made < count:
+        found = self._made.get(ruler)
+        if found is None or found.rows.shape[2] < count:
             found = moments(self.batch, ruler.of(self.batch.times), self.batch.there.astype(float), count)
-            self._made[ruler] = count, found
-        return Moments(found.points[:, : 2 * count], found.rows[:, :count], found.squares)
+            self._made[ruler] = found
+        return Moments(found.points[:, : 2 * count], found.rows[:, :, :count], found.squares)
 
     def weighted(self, ruler: Ruler, count: int, noise: float) -> tuple[Moments, Moments]:
         """Moments at the weights 1 / R and 1 / R^2, where R is the noise variance of each value."""
         if not self.batch.variances.any():
             plain = self.plain(ruler, count)
-            return plain * (1 / noise), plain * (1 / noise**2)
+            return plain.scaled(1 / noise), plain.scaled(1 / noise**2)
         weights = self.batch.there / (noise + self.batch.variances)
         places = ruler.of(self.batch.times)
         return moments(self.batch, places, weights, count), moments(self.batch, places, weights**2, count)
@@ -213,7 +223,7 @@ class Remembered:
 # -- evaluation ------------------------------------------------------------------------------------------------
 
 
-def interpolated(batches: list[Remembered], found: Expansion, signal: float, noise: float) -> InMean:
+def interpolated(batches: Iterable[Remembered], found: Expansion, signal: float, noise: float) -> InMean:
     """Log likelihood and gradient of all batches at a kernel, signal and noise variance."""
     parts, slope = [], np.zeros((3, *found.coefficients.shape))
     for remembered in batches:
@@ -227,108 +237,113 @@ def interpolated(batches: list[Remembered], found: Expansion, signal: float, noi
 
 
 def _solved(remembered: Remembered, found: Expansion, signal: float, noise: float) -> Iterator[_Solved]:
+    """Some designs after the other."""
     count = len(found.coefficients)
     first, second = remembered.weighted(found.ruler, count, noise)
-    batch, root = remembered.batch, np.sqrt(signal) * found.root
     step = max(1, NUMBERS // count**2)
-    for part, start in zip(batch.parts(step), range(0, len(batch.times), step), strict=True):
-        here, rows = slice(start, start + step), slice(*np.searchsorted(batch.design, [start, start + step]))
-        cut = [Moments(each.points[here], each.rows[rows], each.squares[rows]) for each in (first, second)]
-        yield _solve(part, cut[0], cut[1], root, noise)
+    for start in range(0, len(remembered.batch.times), step):
+        some = slice(start, start + step)
+        told = _Told(remembered.batch[some], noise, first.some(some), second.some(some))
+        yield told.solved(np.sqrt(signal) * found.root)
 
 
 class _Solved(NamedTuple):
-    """Some designs at given parameters, with ``B = T^T R^-1 T``, ``J = I + L^T B L`` and the root L."""
+    """Some designs at given parameters.
+
+    Threes are ``y^T X y``, ``w y^T X 1`` and ``w^2 1^T X 1``, summed over the rows: what a mean is made of.
+    """
 
     batch: Padded
     log_det: Floats
-    """Of the covariance of each design, (G,)."""
-    inner: Floats
-    """B, (G, m, m)."""
-    half: Floats
-    """``B L J^-1/2``, (G, m, r)."""
+    """Of the covariance C of each design, (G,)."""
+    inverse: Floats
+    """``T^T C^-1 T``, summed over the courses, (m, m)."""
     quadratic: Floats
-    """``y^T C^-1 y``, ``w y^T C^-1 1`` and ``w^2 1^T C^-1 1``, summed over the rows, (3,)."""
+    """Three for ``C^-1``, (3, G)."""
     squares: Floats
-    """The same of ``C^-2``, for each row, (3, K)."""
+    """Three for ``C^-2``, (3, G)."""
     traces: Floats
     """Of ``C^-1``, (G,)."""
     rows: Floats
-    """``T^T C^-1 y``, (K, m)."""
+    """``T^T C^-1 y``, (G R, m)."""
     ones: Floats
-    """``w T^T C^-1 1``, (K, m)."""
+    """``w T^T C^-1 1``, (G R, m)."""
 
     def slope(self) -> Floats:
-        """The derivative of twice the log likelihood in the entries of ``signal c``, in powers of the mean, (3, m, m)."""
-        wide = (np.sqrt(self.batch.counts)[:, None, None] * self.half).transpose(1, 0, 2).reshape(self.half.shape[1], -1)
-        known = wide @ wide.T - np.tensordot(self.batch.counts, self.inner, axes=1)
+        """The derivative of twice the log likelihood in the entries of ``signal c``, by powers of the mean, (3, m, m)."""
         cross = self.rows.T @ self.ones
-        return in_mean(self.rows.T @ self.rows + known, cross + cross.T, self.ones.T @ self.ones)
+        return in_mean(self.rows.T @ self.rows - self.inverse, cross + cross.T, self.ones.T @ self.ones)
 
     def summary(self, error: float, noise: float) -> InMean:
         """Value, gradient in the noise alone, and the bound on the error where no covariance is off by more."""
-        counts, sizes = self.batch.counts, self.batch.sizes
-        a, b, c = self.quadratic
+        counts = self.batch.counts
+        a, b, c = self.quadratic.sum(axis=1)
         value = -0.5 * in_mean(a + counts @ self.log_det, 2 * b, c)
-        s, t, u = self.squares
-        in_noise = noise / 2 * in_mean(s.sum() - counts @ self.traces, 2 * t.sum(), u.sum())
-        return InMean(value, in_noise, self.off(error, noise))
+        a, b, c = self.squares.sum(axis=1)
+        in_noise = 0.5 * noise * in_mean(a - counts @ self.traces, 2 * b, c)
+        return InMean(value, in_noise[:, None], self.off(error, noise))
 
     def off(self, error: float, noise: float) -> Floats:
-        """With ``|E| <= error`` the first order is ``tr C^-1 E <= |C^-1| |E|`` and ``a^T E a <= n error a^T a``."""
+        """The bound: with ``|E| <= error``, ``tr C^-1 E <= n^1.5 error / noise`` and ``a^T E a <= n error a^T a``."""
         sizes = self.batch.sizes
         beyond = 1 / (1 - min(float(sizes.max()) * error / noise, 0.5))  # all higher orders
-        trace = self.batch.counts @ (sizes**1.5) * error / noise
-        s, t, u = sizes[self.batch.design] * error * self.squares
-        return 0.5 * beyond * in_mean(s.sum() + trace, 2 * t.sum(), u.sum())
+        a, b, c = self.squares @ (sizes * error)
+        return 0.5 * beyond * in_mean(a + self.batch.counts @ sizes**1.5 * error / noise, 2 * b, c)
 
 
-def _solve(batch: Padded, first: Moments, second: Moments, root: Floats, noise: float) -> _Solved:
-    count, design = len(root), batch.design
-    inner = first.gram(count)
-    wide = inner @ root
-    J = np.eye(root.shape[1]) + root.T @ wide
-    lower = np.linalg.cholesky(J)
-    inverse_root = np.linalg.inv(lower)
-    M = inverse_root.transpose(0, 2, 1) @ inverse_root
-    log_noise = np.log(np.where(batch.there, noise + batch.variances, 1.0)).sum(axis=1)
-    w = batch.weights[:, None]
-    ones, ones2 = w * first.points[design, :count], w * second.points[design, :count]
-    solved = [_apply(M, each @ root, design) for each in (first.rows, ones)]
-    pairs = [(0, 0), (0, 1), (1, 1)]
-    sums = [_products(each, batch) for each in (first, second)]
-    features = [first.rows @ root, ones @ root]
-    features2 = [second.rows @ root, ones2 @ root]
-    inner2 = root.T @ (second.gram(count) @ root)
-    quadratic = [s - (features[i] * solved[j]).sum(axis=1) for (i, j), s in zip(pairs, sums[0], strict=True)]
-    squares = [
-        s
-        - (features2[i] * solved[j]).sum(axis=1)
-        - (solved[i] * features2[j]).sum(axis=1)
-        + (solved[i] * _apply(inner2, solved[j], design)).sum(axis=1)
-        for (i, j), s in zip(pairs, sums[1], strict=True)
-    ]
-    return _Solved(
-        batch=batch,
-        log_det=2 * np.log(np.diagonal(lower, axis1=1, axis2=2)).sum(axis=1) + log_noise,
-        inner=inner,
-        half=wide @ inverse_root.transpose(0, 2, 1),
-        quadratic=np.sum(quadratic, axis=1),
-        squares=np.array(squares),
-        traces=first.points[:, 0] - (M * inner2).sum(axis=(1, 2)),
-        rows=first.rows - _apply(wide, solved[0], design),
-        ones=ones - _apply(wide, solved[1], design),
-    )
+class _Told(NamedTuple):
+    """What some designs tell at a noise variance: moments at the weights 1 / R and 1 / R^2."""
+
+    batch: Padded
+    noise: float
+    first: Moments
+    second: Moments
+
+    def solved(self, L: Floats) -> _Solved:
+        """With a kernel's root L: ``B = T^T R^-1 T``, ``J = I + L^T B L``, ``C^-1 = R^-1 - R^-1 T L J^-1 L^T T^T R^-1``."""
+        B = self.first.gram()
+        wide = B @ L
+        J = np.eye(L.shape[1]) + L.T @ wide
+        inverse, log_det = inverse_and_log_det(J)
+        vectors, vectors2 = self.vectors(self.first), self.vectors(self.second)
+        features = vectors @ L
+        solved = features @ inverse[:, None]
+        twice = self.twice(J, L)
+        counts = self.batch.counts
+        half = (counts[:, None, None] * (wide @ inverse)).transpose(1, 0, 2).reshape(len(L), -1)
+        left = vectors - solved @ wide.transpose(0, 2, 1)[:, None]
+        mixed = solved @ (vectors2 @ L).transpose(0, 1, 3, 2)
+        return _Solved(
+            batch=self.batch,
+            log_det=log_det + np.log(np.where(self.batch.there, self.noise + self.batch.variances, 1.0)).sum(axis=1),
+            inverse=np.tensordot(counts, B, axes=1) - half @ wide.transpose(1, 0, 2).reshape(len(L), -1).T,
+            quadratic=self.threes(self.first) - _threes(solved @ features.transpose(0, 1, 3, 2)),
+            squares=self.threes(self.second)
+            - _threes(mixed + mixed.transpose(0, 1, 3, 2) - solved @ twice[:, None] @ solved.transpose(0, 1, 3, 2)),
+            traces=self.first.points[:, 0] - (inverse * twice).sum(axis=(1, 2)),
+            rows=left[:, :, 0].reshape(-1, len(L)),
+            ones=left[:, :, 1].reshape(-1, len(L)),
+        )
+
+    def vectors(self, moments: Moments) -> Floats:
+        """For each row the sums of weights times ``T y`` and ``T w``, (G, R, 2, m)."""
+        count = moments.rows.shape[2]
+        ones = self.batch.weights[:, :, None] * moments.points[:, None, :count]
+        return np.stack([moments.rows, ones], axis=2)
+
+    def twice(self, J: Floats, L: Floats) -> Floats:
+        """``L^T T^T R^-2 T L``, (G, r, r)."""
+        if self.batch.variances.any():
+            return L.T @ self.second.gram() @ L
+        return (J - np.eye(L.shape[1])) / self.noise
+
+    def threes(self, moments: Moments) -> Floats:
+        """Sums of weights times ``y y``, ``w y`` and ``w^2``, (3, G)."""
+        w = self.batch.weights
+        sums = (moments.squares, w * moments.rows[:, :, 0], w**2 * moments.points[:, None, 0])
+        return np.array([each.sum(axis=1) for each in sums])
 
 
-def _products(moments: Moments, batch: Padded) -> list[Floats]:
-    """Sums of weights times ``y y``, ``w y 1`` and ``w^2 1 1`` for each row."""
-    w = batch.weights
-    return [moments.squares, w * moments.rows[:, 0], w**2 * moments.points[batch.design, 0]]
-
-
-def _apply(matrices: Floats, rows: Floats, design: Ints) -> Floats:
-    """Each row's matrix times the row, (K, m)."""
-    if len(matrices) == 1:
-        return rows @ matrices[0].T
-    return np.einsum("kij,kj->ki", matrices[design], rows)
+def _threes(products: Floats) -> Floats:
+    """The different ones of products with (y, 1) from both sides, (G, R, 2, 2), summed over the rows, (3, G)."""
+    return np.stack([products[..., 0, 0], products[..., 0, 1], products[..., 1, 1]]).sum(axis=2)

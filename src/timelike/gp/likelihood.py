@@ -258,14 +258,15 @@ class _Statistics:
         return long if form is not None and designs.points.shape[1] == 1 and pays else np.zeros_like(long)
 
     def long_batches(self, chosen: Ints) -> Iterator[Padded]:
-        """The chosen designs in batches of about equal sizes."""
+        """The chosen designs in batches of about equal sizes, and about equal numbers of courses."""
         sizes = self.courses.designs.sizes
-        chosen = chosen[np.argsort(sizes[chosen], kind="stable")]
-        while len(chosen):
-            alike = int(np.searchsorted(sizes[chosen], 1.25 * sizes[chosen[0]]))
-            count = max(1, min(alike, self.limits.own_numbers // int(sizes[chosen[alike - 1]])))
-            yield self.long_batch(chosen[:count])
-            chosen = chosen[count:]
+        rows = np.minimum([len(members) for members in self.courses.members], sizes + 1)
+        alike = np.column_stack([np.round(2 * np.log2(rows)), np.round(3 * np.log2(sizes))])[chosen]
+        for kind in np.unique(alike, axis=0):
+            same = chosen[(alike == kind).all(axis=1)]
+            step = max(1, self.limits.own_numbers // int((rows * sizes)[same].max()))
+            for i in range(0, len(same), step):
+                yield self.long_batch(same[i : i + step])
 
     def long_batch(self, chosen: Ints) -> Padded:
         """Designs side by side."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -24,46 +23,37 @@ class Padded:
     counts: Floats
     """Number of courses of each design, (G,)."""
     rows: Floats
-    """Rows whose products have the same sum as those of the courses, zero behind the end, (K, N)."""
+    """R rows a design whose products have the same sum as those of its courses, zero behind the end, (G, R, N)."""
     weights: Floats
-    """They take the place of the ones in ``y - mean 1``, (K,)."""
-    design: Ints
-    """The design of each row, ascending, (K,)."""
+    """They take the place of the ones in ``y - mean 1``, (G, R)."""
 
     @property
     def sizes(self) -> Ints:
         """Number of points of each design, (G,)."""
         return self.there.sum(axis=1)
 
-    def parts(self, designs: int) -> Iterator[Padded]:
-        """The same in parts of so many designs."""
-        for start in range(0, len(self.times), max(1, designs)):
-            here = slice(start, start + max(1, designs))
-            rows = slice(*np.searchsorted(self.design, [start, start + max(1, designs)]))
-            yield Padded(
-                *(each[here] for each in (self.times, self.there, self.variances, self.counts)),
-                self.rows[rows],
-                self.weights[rows],
-                self.design[rows] - start,
-            )
+    def __getitem__(self, some: slice) -> Padded:
+        arrays = (self.times, self.there, self.variances, self.counts, self.rows, self.weights)
+        return Padded(*(each[some] for each in arrays))
 
 
 def padded(designs: list[tuple[Floats, Floats]], reduced: list[tuple[Floats, Floats]], counts: Floats) -> Padded:
     """Designs (times and known variances) with their rows and weights, side by side."""
-    longest = max(len(times) for times, _ in designs)
+    longest, most = max(len(times) for times, _ in designs), max(len(weights) for _, weights in reduced)
     orders = [np.argsort(times, kind="stable") for times, _ in designs]
+    both = list(zip(designs, reduced, orders, strict=True))
     return Padded(
-        times=np.array([_filled(times[o], longest, times.max()) for (times, _), o in zip(designs, orders, strict=True)]),
+        times=np.array([_filled(times[o], longest, times[o[-1]]) for (times, _), _, o in both]),
         there=np.array([np.arange(longest) < len(times) for times, _ in designs]),
-        variances=np.array([_filled(v[o], longest, 0.0) for (_, v), o in zip(designs, orders, strict=True)]),
+        variances=np.array([_filled(variances[o], longest) for (_, variances), _, o in both]),
         counts=counts,
-        rows=np.concatenate([_filled(rows[:, o], longest, 0.0) for (rows, _), o in zip(reduced, orders, strict=True)]),
-        weights=np.concatenate([weights for _, weights in reduced]),
-        design=np.repeat(np.arange(len(designs)), [len(weights) for _, weights in reduced]),
+        rows=np.array([_filled(_filled(rows[:, o], longest).T, most).T for _, (rows, _), o in both]),
+        weights=np.array([_filled(weights, most) for _, weights in reduced]),
     )
 
 
-def _filled(values: Floats, length: int, fill: float) -> Floats:
+def _filled(values: Floats, length: int, fill: float = 0.0) -> Floats:
+    """Values (..., n) filled up to (..., length)."""
     missing = length - values.shape[-1]
     return np.concatenate([values, np.full((*values.shape[:-1], missing), fill)], axis=-1)
 
