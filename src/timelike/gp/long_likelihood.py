@@ -9,7 +9,8 @@ import numpy as np
 
 from timelike.gp.banded import banded
 from timelike.gp.interpolated import Remembered, interpolated, suitable
-from timelike.gp.stationary import FORMS, Form
+from timelike.gp.markov import DYNAMICS, markov
+from timelike.gp.stationary import Form
 
 if TYPE_CHECKING:
     from sklearn.gaussian_process.kernels import Kernel
@@ -37,10 +38,13 @@ class Long:
         return cls(tuple(map(Remembered, batches)), form, low, high, min(most_nodes, 3 * typical // 4))
 
     def factored(self, kernel: Kernel, signal: float, noise: float, least: float) -> InMean:
-        """The courses under a kernel: through nodes where few are enough, else cut into blocks."""
+        """The courses under a kernel: by its state, through nodes where few are enough, else cut into blocks."""
         noise = max(noise, least * signal)
-        if self.form is FORMS["se"] and self.low < self.high:
+        padded = [each.batch for each in self.batches]
+        if self.form in DYNAMICS:
+            return markov(padded, self.form, kernel, signal, noise)
+        if self.low < self.high:
             found = suitable(kernel, self.low, self.high, self.most_nodes)
             if found is not None:
                 return interpolated(self.batches, found, signal, noise)
-        return banded([each.batch for each in self.batches], self.form, kernel, signal, noise)
+        return banded(padded, self.form, kernel, signal, noise)
