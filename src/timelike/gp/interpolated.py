@@ -300,7 +300,7 @@ class _Told(NamedTuple):
     second: Moments
 
     def solved(self, L: Floats) -> _Solved:
-        """With a kernel's root L: ``B = T^T R^-1 T``, ``J = I + L^T B L``, ``C^-1 = R^-1 - R^-1 T L J^-1 L^T T^T R^-1``."""
+        """With ``B = T^T R^-1 T`` and ``J = I + L^T B L``: ``C^-1 = R^-1 - R^-1 T L J^-1 L^T T^T R^-1``."""
         B = self.first.gram()
         wide = B @ L
         J = np.eye(L.shape[1]) + L.T @ wide

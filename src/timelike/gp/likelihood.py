@@ -197,7 +197,7 @@ class Likelihood:
         return Score(float(value), np.sum([part[1] for part in parts], axis=0), self.offset + self.scale * shift)
 
     def error(self, parameters: Floats) -> float:
-        """By how much, at most and but for rounding, the value at the parameters is off: zero unless courses are long."""
+        """By how much the value is off at most, but for rounding: zero unless courses are long."""
         kernel = self.kernel.clone_with_theta(parameters[:-2])
         factored, shift = self._factored(kernel, float(parameters[-2]), float(parameters[-1]), LEAST_NOISE)
         return sum(part.error(shift) for part in factored)

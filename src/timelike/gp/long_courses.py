@@ -33,8 +33,14 @@ class Padded:
         return self.there.sum(axis=1)
 
     def __getitem__(self, some: slice) -> Padded:
-        arrays = (self.times, self.there, self.variances, self.counts, self.rows, self.weights)
-        return Padded(*(each[some] for each in arrays))
+        return Padded(
+            self.times[some],
+            self.there[some],
+            self.variances[some],
+            self.counts[some],
+            self.rows[some],
+            self.weights[some],
+        )
 
 
 def padded(designs: list[tuple[Floats, Floats]], reduced: list[tuple[Floats, Floats]], counts: Floats) -> Padded:
@@ -91,6 +97,6 @@ def added(parts: list[InMean]) -> InMean:
     return InMean(*(np.sum(each, axis=0) for each in zip(*parts, strict=True)))
 
 
-def in_mean(both: Floats, row: Floats, ones: Floats) -> Floats:
+def in_mean(both: Floats | float, row: Floats | float, ones: Floats | float) -> Floats:
     """The polynomial ``both - mean row + mean^2 ones`` as an array, from the constant on, (3, ...)."""
-    return np.stack([both, -row, ones])
+    return np.stack([both, np.negative(row), ones])

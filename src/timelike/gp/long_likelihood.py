@@ -1,4 +1,4 @@
-"""The likelihood of long courses with times of their own: the cheapest route that is exact, or exact to a known error."""
+"""The likelihood of long courses, on the cheapest route that is exact, or exact to a known error."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ from timelike.gp.stationary import FORMS, Form, blocks
 if TYPE_CHECKING:
     from sklearn.gaussian_process.kernels import Kernel
 
-BLOCK = 32
+BLOCK = 24
 """Points of a block: more would cost more multiplications, fewer more steps."""
 FAR = 700.0
 """Exponents beyond this are as good as infinite."""
