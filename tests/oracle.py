@@ -44,6 +44,21 @@ def rational_quadratic(x, z, length_scale, alpha, signal_sd):
     return signal_sd**2 * (1 + np.subtract.outer(x, z) ** 2 / (2 * alpha * length_scale**2)) ** -alpha
 
 
+def log_clock(t, tau, start):
+    """tau log(1 + (t - start)/tau) from the start on, plain time before."""
+    since = np.asarray(t, float) - start
+    return np.array([tau * np.log(1 + x / tau) if x > 0 else x for x in since])
+
+
+def asinh_clock(t, tau):
+    return tau * np.arcsinh(np.asarray(t, float) / tau)
+
+
+def shared_within(times, rough_sd):
+    """Covariance of a rough part: the values of one time share it, no others do."""
+    return rough_sd**2 * np.equal.outer(times, times)
+
+
 KERNELS = {
     "se": (sk.RBF(0.4), lambda x, z: se(x, z, 0.4, 1.0)),
     "matern12": (sk.Matern(0.6, nu=0.5), lambda x, z: matern12(x, z, 0.6, 1.0)),

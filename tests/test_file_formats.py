@@ -11,6 +11,7 @@ import pytest
 from sklearn.gaussian_process import kernels as sk
 
 import timelike as tl
+from timelike.gp.clock import Clocked
 
 PAGE = (Path(__file__).parents[1] / "docs" / "formats.md").read_text(encoding="utf-8")
 ROW = re.compile(r"^\| (`.+?`) \|(?: (.*?) \|)?", re.MULTILINE)
@@ -98,8 +99,9 @@ def test_kernels_of_a_model(tmp_path):
     page = {c: set(re.findall("`(.+?)`", told)) for names, told in rows for c in re.findall("`(.+?)`", names)}
     assert set(page) == set(str(refused.value).split("These can: ")[1].strip(".").split(", "))
     parts = {"Sum": (sk.RBF(), sk.RBF()), "Product": (sk.RBF(), sk.RBF()), "Exponentiation": (sk.RBF(), 2)}
+    parts["Clocked"] = (sk.RBF(), 3.0, 0.5)
     for name, parameters in page.items():
-        kernel = getattr(sk, name)(*parts.get(name, ()))
+        kernel = (Clocked if name == "Clocked" else getattr(sk, name))(*parts.get(name, ()))
         tl.GP(kernel if name != "ConstantKernel" else sk.RBF() + kernel, 1, 1).save(tmp_path / "model.json")
         (written,) = loaded([tmp_path], "model.json")
         entry = written["kernel"] if name != "ConstantKernel" else written["kernel"]["k2"]

@@ -14,6 +14,9 @@ GENERATORS = {
     "delayed": simulate.delayed,
     "uneven_errors": simulate.uneven_errors,
     "own_times": simulate.own_times,
+    "smooth": lambda **k: simulate.smooth(groups=3, **k),
+    "deviating": lambda **k: simulate.deviating(groups=3, **k),
+    "on_clock": lambda **k: simulate.on_clock(groups=3, **k),
 }
 
 
@@ -102,6 +105,79 @@ def test_own_times_are_own():
     assert 0 <= courses.times.min() <= courses.times.max() <= 1
 
 
+def smooth(**settings):
+    """Values of smooth courses, (200, 10), and the mark of thrown ones."""
+    courses, _, thrown = simulate.smooth(**settings)
+    return courses.values.reshape(200, 10), thrown
+
+
+def test_smooth_curves_have_size_and_length_scale():
+    courses, _, _ = simulate.smooth(noise=0, spread=0, groups=4000, per_group=1, points=7)
+    expected = np.exp(-((np.subtract.outer(courses.grid, courses.grid) * 3) ** 2) / 2)
+    assert_allclose(np.cov(courses.values.reshape(4000, 7).T, bias=True), expected, atol=0.06)
+
+
+def test_spread_is_smooth_and_has_the_given_size():
+    values = smooth(noise=0, spread=0.2)[0] - smooth(noise=0, spread=0)[0]
+    assert np.sqrt((values**2).mean()) == pytest.approx(0.2, rel=0.1)
+    step = np.sqrt(2 - 2 * np.exp(-((3 / 9) ** 2) / 2))  # from one time to the next, in units of the spread
+    assert np.diff(values).std() == pytest.approx(0.2 * step, rel=0.1)
+
+
+def test_own_noise_scales_the_noise_of_each_course():
+    bare, plain, own = (smooth(**k)[0] for k in ({"noise": 0}, {}, {"own_noise": 0.5}))
+    factors = (own - bare) / (plain - bare)
+    assert_allclose(factors, np.repeat(factors[:, :1], 10, axis=1), rtol=1e-6)
+    assert np.log(factors[:, 0]).std() == pytest.approx(0.5, rel=0.15)
+    assert (plain - bare).std() == pytest.approx(0.3, rel=0.05)
+
+
+def test_wild_values_are_where_they_are_said_to_be_and_the_rest_stays():
+    plain, (wild, thrown) = smooth()[0], smooth(wild=0.05)
+    assert thrown.mean() == pytest.approx(0.05, abs=0.015)
+    assert_array_equal(wild[~thrown], plain[~thrown])
+    assert (wild - plain)[thrown].std() == pytest.approx(simulate.THROWN * 0.3, rel=0.2)
+    assert not smooth()[1].any()
+
+
+def test_deviating_courses_come_at_own_times():
+    courses, _ = simulate.deviating(per_group=30)
+    assert set(courses.sizes.tolist()) == set(range(8, 13))
+    assert len(np.unique(courses.times)) == len(courses.times)
+    assert 0 <= courses.times.min() <= courses.times.max() <= 1
+
+
+@pytest.mark.parametrize("deviation", [0.0, 0.5])
+def test_members_of_a_group_differ_by_the_deviation(deviation):
+    """With endless length scales a course is a level, and levels within a group differ by the deviation."""
+    courses, labels = simulate.deviating(noise=0, deviation=deviation, scales=(1e3, 1e3), groups=5, per_group=60)
+    levels = np.array([course.values.mean() for course in courses])
+    inside = levels - np.array([levels[labels == g].mean() for g in range(5)])[labels]
+    assert inside.std() == pytest.approx(deviation, rel=0.1, abs=1e-3)
+
+
+@pytest.mark.parametrize(("scales", "size"), [((1e3, 0.01), 0.01), ((0.01, 1e3), 1.0)])
+def test_the_second_scale_is_that_of_the_deviations(scales, size):
+    """Where one of the two is endless, only the other makes courses rough, and by its own size."""
+    courses, _ = simulate.deviating(noise=0, deviation=0.01, scales=scales)
+    steps = np.concatenate([np.diff(course.values) for course in courses])
+    assert steps.std() == pytest.approx(np.sqrt(2) * size, rel=0.15)
+
+
+@pytest.mark.parametrize("tau", [0.5, 2.0, np.inf])
+def test_curves_are_smooth_on_the_clock(tau):
+    courses, _ = simulate.on_clock(tau=tau, noise=0, groups=4000, per_group=1)
+    assert tuple(courses.grid) == simulate.CLOCK_TIMES
+    clock = courses.grid if tau == np.inf else tau * np.log1p(courses.grid / tau)
+    expected = np.exp(-((3 * np.subtract.outer(clock, clock) / clock[-1]) ** 2) / 2)
+    assert_allclose(np.cov(courses.values.reshape(4000, 8).T, bias=True), expected, atol=0.06)
+
+
+def test_courses_on_a_clock_have_the_given_noise():
+    noisy, bare = (simulate.on_clock(noise=noise)[0].values for noise in (0.1, 0))
+    assert (noisy - bare).std() == pytest.approx(0.1, rel=0.05)
+
+
 BAD = {
     "profiles": [{"noise": -1}, {"noise": float("nan")}, {"per_group": 0}, {"sampling": "random"}],
     "replicated": [{"noise": -1}, {"replicates": 0}, {"per_group": 0}],
@@ -109,6 +185,12 @@ BAD = {
     "delayed": [{"noise": -1}, {"per_group": 0}, {"delays": ()}],
     "uneven_errors": [{"low": -1}, {"low": 1, "high": 0.1}, {"per_group": 0}],
     "own_times": [{"noise": -1}, {"visits": (0, 0)}, {"visits": (5, 2)}, {"per_group": 0}],
+    "smooth": [
+        *({"noise": -1}, {"per_group": 0}, {"groups": 0}, {"points": 1}),
+        *({"spread": -1}, {"own_noise": -1}, {"wild": 2}),
+    ],
+    "deviating": [{"noise": -1}, {"per_group": 0}, {"groups": 0}, {"deviation": -1}, {"scales": (0.3, 0)}],
+    "on_clock": [{"noise": -1}, {"per_group": 0}, {"groups": 0}, {"tau": 0}, {"tau": float("nan")}],
 }
 
 

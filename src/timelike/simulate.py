@@ -10,6 +10,10 @@ from timelike.exceptions import InputError
 
 POINTS = 15
 SAMPLINGS = ("even", "uneven", "asynchronous")
+THROWN = 22.5
+"""Standard deviation of how far :func:`smooth` throws a wild value, in units of the noise."""
+CLOCK_TIMES = (0.0, 0.5, 1.0, 2.0, 4.0, 8.0, 12.0, 24.0)
+"""Dense early, sparse late: hours after a stimulus, as biologists choose them."""
 
 
 def curves(times: Floats) -> Floats:
@@ -110,6 +114,126 @@ def own_times(
     return TimeCourses.from_arrays(times, values, _names(labels)), labels
 
 
+def smooth(
+    noise: float = 0.3,
+    spread: float = 0.2,
+    groups: int = 5,
+    per_group: int = 40,
+    points: int = 10,
+    own_noise: float = 0.0,
+    wild: float = 0.0,
+    seed: int = 0,
+) -> tuple[TimeCourses, Ints, Bools]:
+    """Smooth random curves on an even grid on [0, 1], the curve of each course, and a mark of thrown values, (N, t).
+
+    Curves are draws of a GP: squared exponential, length scale a third of the span, standard deviation 1.
+
+    Parameters
+    ----------
+    noise
+        Standard deviation of the noise.
+    spread
+        Standard deviation of each course's own smooth deviation from its curve, a draw of the same kernel.
+    groups, per_group, points
+        Number of curves, of courses with each, and of times.
+    own_noise
+        Standard deviation of the logarithm of the courses' own noise about that of `noise`.
+    wild
+        Share of single values that are thrown off, by 22.5 times the noise (a standard deviation).
+    seed
+        What a seed draws stays the same when noise of their own or wild values come on top.
+
+    Examples
+    --------
+    >>> courses, labels, thrown = smooth(wild=0.05, seed=3)
+    >>> courses, labels[[0, 40, 199]], int(thrown.sum())
+    (TimeCourses: 200 courses, 10 times (0 to 1), array([0, 1, 4]), 120)
+    """
+    _check_groups(noise, groups, per_group)
+    _need(points >= 2, f"points {points}: expected at least 2")
+    _need(spread >= 0, f"spread {spread}: expected zero or more")
+    _need(own_noise >= 0, f"own_noise {own_noise}: expected zero or more")
+    _need(0 <= wild <= 1, f"wild {wild}: expected a number from 0 to 1")
+    rng, labels, times = np.random.default_rng(seed), np.repeat(np.arange(groups), per_group), np.linspace(0, 1, points)
+    values = _draws(rng, times, 1 / 3, groups)[labels] + spread * _draws(rng, times, 1 / 3, len(labels))
+    sd = noise * np.exp(own_noise * rng.standard_normal((len(labels), 1)))
+    values = values + sd * rng.standard_normal(values.shape)
+    thrown = rng.random(values.shape) < wild
+    values = values + THROWN * noise * thrown * rng.standard_normal(values.shape)
+    return TimeCourses.from_arrays(times, values, _names(labels)), labels, thrown
+
+
+def deviating(
+    noise: float = 0.1,
+    deviation: float = 0.7,
+    scales: tuple[float, float] = (0.3, 1.0),
+    groups: int = 4,
+    per_group: int = 5,
+    seed: int = 0,
+) -> tuple[TimeCourses, Ints]:
+    """Few courses, 8 to 12 random times on [0, 1] each, that differ from their group's curve on a scale of their own.
+
+    The model of MAGMA: the curve of a group and the deviation of a course are draws of GPs (squared exponential).
+
+    Parameters
+    ----------
+    noise
+    deviation
+        Standard deviation of the deviations, where curves have 1.
+    scales
+        Length scales of the curves and of the deviations.
+    groups, per_group
+        Number of groups, and of courses in each.
+    seed
+
+    Examples
+    --------
+    >>> deviating(seed=3)[0]
+    TimeCourses: 20 courses, own times (8 to 12 each, 0.00114841 to 0.999803)
+    """
+    _check_groups(noise, groups, per_group)
+    _need(deviation >= 0, f"deviation {deviation}: expected zero or more")
+    _need(min(scales) > 0, f"scales {scales}: expected two numbers above zero")
+    rng, labels = np.random.default_rng(seed), np.repeat(np.arange(groups), per_group)
+    sizes = rng.integers(8, 13, size=len(labels))
+    times, owner, at = rng.random(sizes.sum()), np.repeat(np.arange(len(labels)), sizes), np.arange(sizes.sum())
+    values = _draws(rng, times, scales[0], groups)[labels[owner], at]
+    values += deviation * _draws(rng, times, scales[1], len(labels))[owner, at]
+    values += noise * rng.standard_normal(len(values))
+    cuts = np.cumsum(sizes)[:-1]
+    return TimeCourses.from_arrays(np.split(times, cuts), np.split(values, cuts), _names(labels)), labels
+
+
+def on_clock(
+    tau: float = 2.0, noise: float = 0.1, groups: int = 20, per_group: int = 10, seed: int = 0
+) -> tuple[TimeCourses, Ints]:
+    """Curves that are ever slower, at 8 times from 0 to 24, dense early: smooth in ``tau log(1 + t / tau)``.
+
+    Draws of a GP on that clock: squared exponential, length scale a third of the span of the clock, standard
+    deviation 1. With ``tau=math.inf`` the clock is time itself.
+
+    Examples
+    --------
+    >>> on_clock(seed=3)[0]
+    TimeCourses: 200 courses, 8 times (0 to 24)
+    """
+    _check_groups(noise, groups, per_group)
+    _need(tau > 0, f"tau {tau}: expected a number above zero")
+    times = np.array(CLOCK_TIMES)
+    clock = times if np.isinf(tau) else tau * np.log1p(times / tau)
+    rng, labels = np.random.default_rng(seed), np.repeat(np.arange(groups), per_group)
+    values = _draws(rng, clock, clock[-1] / 3, groups)[labels]
+    values = values + noise * rng.standard_normal(values.shape)
+    return TimeCourses.from_arrays(times, values, _names(labels)), labels
+
+
+def _draws(rng: np.random.Generator, times: Floats, length_scale: float, count: int) -> Floats:
+    """Curves of a GP at `times`, (count, t): squared exponential, standard deviation 1."""
+    K = np.exp(-(((times[:, None] - times) / length_scale) ** 2) / 2)
+    # A smooth kernel is singular to machine precision; a ten-thousandth of the signal on top is not seen.
+    return rng.standard_normal((count, len(times))) @ np.linalg.cholesky(K + 1e-8 * np.eye(len(times))).T
+
+
 def _noisy(means: Floats, noise: float, per_group: int, seed: int) -> tuple[np.random.Generator, Ints, Floats]:
     """Noisy samples of each mean, (N, t), after the generator that made them and the mean of each."""
     _check(noise, per_group)
@@ -121,6 +245,11 @@ def _noisy(means: Floats, noise: float, per_group: int, seed: int) -> tuple[np.r
 def _check(noise: float, per_group: int) -> None:
     _need(noise >= 0, f"noise {noise}: expected zero or more")
     _need(per_group >= 1, f"per_group {per_group}: expected at least 1")
+
+
+def _check_groups(noise: float, groups: int, per_group: int) -> None:
+    _check(noise, per_group)
+    _need(groups >= 1, f"groups {groups}: expected at least 1")
 
 
 def _need(holds: bool, sentence: str) -> None:

@@ -187,6 +187,7 @@ def test_model_files_are_plain_json(tmp_path):
         "mean": 1.0,
         "log_likelihood": None,
         "warnings": [],
+        "rough_sd": 0.0,
     }
 
 

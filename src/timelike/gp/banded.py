@@ -35,8 +35,8 @@ def banded(batches: Iterable[Padded], form: Form, kernel: Kernel, signal: float,
     for batch in batches:
         size = block_size(batch, form, kernel)
         step = max(1, NUMBERS // (4 * size * batch.times.shape[1]))
-        for start in range(0, len(batch.times), step):
-            parts.append(_summary(batch[start : start + step], size, form, kernel, signal, noise))
+        some = (batch[start : start + step] for start in range(0, len(batch.times), step))
+        parts += [_summary(each, size, form, kernel, signal, noise) for each in some]
     return added(parts)
 
 

@@ -10,14 +10,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.gaussian_process.kernels import Hyperparameter, Kernel
+from sklearn.gaussian_process.kernels import Kernel
 
 from timelike.base.arrays import Floats
 from timelike.exceptions import InputError
 from timelike.gp.stationary import blocks, form_of
+from timelike.gp.wrapper import Wrapper
 
 
-class Clocked(Kernel):  # type: ignore[misc]  # scikit-learn has no types
+class Clocked(Wrapper):
     """A kernel of times on a clock.
 
     Parameters
@@ -40,6 +41,8 @@ class Clocked(Kernel):  # type: ignore[misc]  # scikit-learn has no types
     >>> kernel.time(np.array([0.0, 5.0, 55.0])).round(2)
     array([ 0.  ,  3.47, 12.42])
     """
+
+    parameter, settings = "tau", ("start",)
 
     def __init__(
         self,
@@ -83,21 +86,6 @@ class Clocked(Kernel):  # type: ignore[misc]  # scikit-learn has no types
 
     # -- as scikit-learn's kernels do --------------------------------------------------------------------------
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The parameters by their names; those of the kernel inside as ``kernel__...``."""
-        own = {name: getattr(self, name) for name in ("kernel", "tau", "start", "tau_bounds")}
-        inside = self.kernel.get_params().items() if deep else ()
-        return own | {f"kernel__{name}": value for name, value in inside}
-
-    @property
-    def hyperparameters(self) -> list[Hyperparameter]:
-        """Those of the kernel inside, then tau."""
-        inside = [
-            Hyperparameter(f"kernel__{h.name}", h.value_type, h.bounds, h.n_elements)
-            for h in self.kernel.hyperparameters
-        ]
-        return [*inside, Hyperparameter("tau", "numeric", self.tau_bounds)]
-
     def __call__(self, X: Floats, Y: Floats | None = None, eval_gradient: bool = False) -> Any:
         """Covariance matrix, (n, m), and where asked for its gradient in the logarithms of the parameters."""
         if not eval_gradient:
@@ -120,7 +108,15 @@ class Clocked(Kernel):  # type: ignore[misc]  # scikit-learn has no types
         """It is not: the same distance counts less later."""
         return False
 
-    @property
-    def requires_vector_input(self) -> bool:
-        """It works on times, which are numbers."""
-        return True
+
+def in_words(kernel: Clocked) -> str:
+    """What the clock is, as the beginning of a sentence.
+
+    Examples
+    --------
+    >>> in_words(Clocked(None, tau=24.0, start=0.0))
+    'time runs on a logarithmic clock from 0 on (tau 24)'
+    """
+    if kernel.start is None:
+        return f"time runs on a clock that slows down on both sides of 0 (asinh, tau {kernel.tau:.3g})"
+    return f"time runs on a logarithmic clock from {kernel.start:g} on (tau {kernel.tau:.3g})"

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from timelike.base.arrays import Floats
+from timelike.base.checks import counted
+from timelike.gp.kernels import unclocked
 from timelike.gp.search_space import SearchSpace
 
 if TYPE_CHECKING:
@@ -17,10 +19,18 @@ def doubts(objective: Objective, space: SearchSpace, place: Floats) -> tuple[str
     """What to say about the place where the search for the largest objective ended; nothing if all is well."""
     known_errors = objective.courses.errors is not None
     return (
+        *_idle_clock(objective),
         *_on_a_bound(space, place, known_errors),
         *_short_length_scale(space, place),
         *_indistinct(objective, space, place, known_errors),
     )
+
+
+def _idle_clock(objective: Objective) -> list[str]:
+    count = len(np.unique(objective.courses.designs.points, axis=0))
+    if unclocked(objective.kernel) is objective.kernel or count > 2:
+        return []
+    return [f"{counted(count, 'distinct time')}: a clock does nothing there that the length scale does not do."]
 
 
 def _on_a_bound(space: SearchSpace, place: Floats, known_errors: bool) -> list[str]:
@@ -31,10 +41,20 @@ def _on_a_bound(space: SearchSpace, place: Floats, known_errors: bool) -> list[s
             # Values with known errors need no further noise.
             expected = known_errors and axis.name == "noise variance" and word == "lower"
             if abs(at - bound) < 1e-6 and not expected:
-                reason = "which you set" if axis.given else f"the data do not determine it{_hint(axis.name, word)}"
-                where = f"the {word} bound of the {axis.name.split('__')[-1].replace('_', ' ')} ({size:.3g})"
+                reason = "which you set" if axis.given else _reason(axis.name, word)
+                where = f"the {word} bound of the {_called(axis.name)} ({size:.3g})"
                 sentences.append(f"the fit ended on {where}: {reason}.")
     return sentences
+
+
+def _called(name: str) -> str:
+    return "clock's tau" if name == "tau" else name.split("__")[-1].replace("_", " ")
+
+
+def _reason(name: str, word: str) -> str:
+    if name == "tau" and word == "lower":
+        return "time counts by its logarithm from the first gap on; a smaller tau would only set the first time apart"
+    return f"the data do not determine it{_hint(name, word)}"
 
 
 def _hint(name: str, word: str) -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -16,21 +18,41 @@ from timelike.exceptions import FitWarning, InputError, warn
 from timelike.gp import GP, kernels
 from timelike.gp.basis import LEAST_NOISE
 from timelike.gp.doubts import doubts
+from timelike.gp.kernels import without_rough_part
 from timelike.gp.likelihood import LIMITS, Likelihood, Score
-from timelike.gp.search_space import SearchSpace, search_space
+from timelike.gp.rough import times_of
+from timelike.gp.search_space import (
+    SearchSpace,
+    clock_space,
+    extent,
+    first_time,
+    rough_space,
+    search_space,
+    slows_down,
+)
+from timelike.gp.stationary import form_of
 
 if TYPE_CHECKING:
     from sklearn.gaussian_process.kernels import Kernel
 
 
-FINALISTS = 4
-"""So many of the starting points are followed to their optimum."""
+AUTO = ("se", "matern52", "matern32")
+"""The kernels that kernel="auto" compares."""
+CLEAR = 10.0
+"""A clock is taken if it raises the log likelihood by so much: one more parameter does not explain that."""
 SAMPLE_COST = 1_000_000
 """Beyond so many multiplications a likelihood, the search begins on a sample of the courses."""
 SAMPLE_SEED = 20210527
 
 
-def fit(courses: TimeCourses, kernel: str | Kernel = "se", mean: str | float = "constant") -> GP:
+def fit(
+    courses: TimeCourses,
+    kernel: str | Kernel = "se",
+    mean: str | float = "constant",
+    *,
+    clock: str | float = "auto",
+    rough: bool = False,
+) -> GP:
     """The GP whose hyperparameters maximise the summed log marginal likelihood of the courses.
 
     The result does not depend on the units of times and values: the search starts from several length scales
@@ -43,8 +65,17 @@ def fit(courses: TimeCourses, kernel: str | Kernel = "se", mean: str | float = "
         ``"se"``, ``"matern12"``, ``"matern32"``, ``"matern52"``, ``"periodic"``, ``"linear"``, or a scikit-learn
         kernel object, sums and products included. It describes the shape of the covariance; signal and noise
         variance are added. A parameter that is ``"fixed"`` there stays fixed, bounds that you set are kept.
+        ``"auto"``: the likeliest of ``"se"``, ``"matern52"`` and ``"matern32"``; a sentence says what the others cost.
     mean
         ``"constant"`` (one level for all courses, fitted), ``"zero"``, or a number.
+    clock
+        ``"auto"``: where times are uneven, time that runs slower and slower
+        (:class:`~timelike.gp.clock.Clocked`) if that raises the log likelihood by at least 10, which a sentence says;
+        else plain time, and always for kernels other than ``"se"`` and Matern's. ``"linear"``: plain time, as in the
+        paper. A number: the clock's tau, in the unit of the times.
+    rough
+        Look for a rough part that replicates share and a smooth curve has not (``rough_sd``), and take it if it raises
+        the log likelihood by at least 10. Without it the curve bends to follow what replicates share.
 
     Returns
     -------
@@ -61,15 +92,34 @@ def fit(courses: TimeCourses, kernel: str | Kernel = "se", mean: str | float = "
     0.082
     """
     checks.instance(courses, TimeCourses, "courses")
-    shape, given = kernels.resolve(kernel), fixed_mean(mean)
-    space = search_space(courses, shape, given)
+    check_clock(clock)
+    check_replicates(courses, rough)
+    shapes = [kernels.resolve(name) for name in (AUTO if _is_auto(kernel) else (kernel,))]
     with one_thread_below(), progress("fit", None, "likelihood") as advance:
-        objective = Objective(courses, shape, given, advance)
-        best = most_likely(objective, space)
-        gp = _model(objective, best, doubts(objective, space, best.place))
+        found = _candidates(courses, shapes, fixed_mean(mean), clock, advance)
+        found = [_with_rough_part(one) for one in found] if rough else found
+        best = choose(found)
+        gp = _model(best, (*_choice(found, best), *doubts(best.objective, best.space, best.optimum.place)))
     for sentence in gp.warnings:
         warn(sentence, FitWarning)
     return gp
+
+
+def check_clock(clock: Any) -> None:
+    """Raise unless it is 'auto', 'linear' or a number above zero."""
+    if not (clock in ("auto", "linear") if isinstance(clock, str) else checks.is_number(clock) and clock > 0):
+        raise InputError(f"clock is {clock!r}: expected 'auto', 'linear', or tau, a number above zero.")
+
+
+def check_replicates(courses: TimeCourses, rough: bool) -> None:
+    """Raise if a rough part is asked for, but no course has a time twice."""
+    designs = courses.designs
+    if rough and len(times_of(designs.points, designs.starts)[1]) == len(designs.points):
+        raise InputError("no course has replicates: a rough part cannot be told from noise. Leave rough out.")
+
+
+def _is_auto(kernel: object) -> bool:
+    return isinstance(kernel, str) and kernel == "auto"
 
 
 def fixed_mean(mean: Any) -> float | None:
@@ -102,8 +152,18 @@ class Objective:
         advance: Callable[[int], object] = lambda _: None,
     ) -> None:
         self.courses, self.kernel, self.mean, self.advance = courses, kernel, mean, advance
-        self.likelihood = Likelihood(courses, kernel, mean)
         self.count = len(courses.values)
+
+    @cached_property
+    def likelihood(self) -> Likelihood:
+        """The log likelihood, from statistics that are gathered when it is first asked for."""
+        return Likelihood(self.courses, self.kernel, self.mean)
+
+    def with_kernel(self, kernel: Kernel) -> Objective:
+        """The same courses with the same kernel on a clock; statistics are not gathered again."""
+        other = Objective(self.courses, kernel, self.mean, self.advance)
+        other.likelihood = self.likelihood.with_kernel(kernel)
+        return other
 
     def on(self, courses: TimeCourses) -> Objective:
         """The same of other courses."""
@@ -150,12 +210,119 @@ def most_likely(objective: Objective, space: SearchSpace, sample_cost: float = S
     return _polish(objective, _optimise(objective, starts, space), space)
 
 
-def _model(objective: Objective, best: Optimum, warnings: tuple[str, ...]) -> GP:
-    kernel = objective.kernel.clone_with_theta(best.place[:-2])
-    signal_sd, ratio = np.exp(best.place[-2:] / 2)
-    least = np.sqrt(LEAST_NOISE * kernel.diag(objective.courses.designs.points).max())
-    value = best.score.value * objective.count
-    return GP(kernel, signal_sd, signal_sd * max(ratio, least), best.score.mean, value, warnings)
+def _model(best: Candidate, warnings: tuple[str, ...]) -> GP:
+    objective, (place, score) = best.objective, best.optimum
+    kernel = without_rough_part(best.kernel)
+    signal_sd, ratio = np.exp(place[-2:] / 2)
+    noise_sd = signal_sd * max(ratio, np.sqrt(LEAST_NOISE * kernel.diag(objective.courses.designs.points).max()))
+    rough_sd = signal_sd * np.sqrt(best.kernel.share) if best.gained is not None else 0.0
+    return GP(kernel, signal_sd, noise_sd, score.mean, best.log_likelihood, warnings, rough_sd)
+
+
+# -- kernels and clocks ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """A kernel, in plain time or on a clock, at its optimum."""
+
+    objective: Objective
+    space: SearchSpace
+    optimum: Optimum
+    gained: float | None = None
+    """By how much its rough part raises the log likelihood, if it has one."""
+
+    @property
+    def log_likelihood(self) -> float:
+        """Of all courses."""
+        return self.optimum.score.value * self.objective.count
+
+    @property
+    def kernel(self) -> Kernel:
+        """The kernel at its optimum."""
+        return self.objective.kernel.clone_with_theta(self.optimum.place[:-2])
+
+    @property
+    def clocked(self) -> bool:
+        """Whether a clock was fitted to it."""
+        return any(axis.name == "tau" for axis in self.space.axes)
+
+    @property
+    def name(self) -> str:
+        """The kernel, and whether it is on a clock."""
+        return kernels.name_of(self.kernel) + (" on a clock" if self.clocked else "")
+
+
+def _candidates(
+    courses: TimeCourses, shapes: list[Kernel], mean: float | None, clock: str | float, advance: Callable[[int], object]
+) -> list[Candidate]:
+    """Each kernel at its optimum, in plain time or with the given tau; and on a fitted clock where that may help."""
+    if not isinstance(clock, str):
+        shapes = [_on_clock(courses, shape, float(clock), fixed=True) for shape in shapes]
+    found = [_fitted(Objective(courses, shape, mean, advance), search_space(courses, shape, mean)) for shape in shapes]
+    if clock != "auto" or not slows_down(courses):
+        return found
+    return found + [_fitted_clock(plain) for plain in found if form_of(plain.objective.kernel) is not None]
+
+
+def _fitted(objective: Objective, space: SearchSpace) -> Candidate:
+    return Candidate(objective, space, most_likely(objective, space))
+
+
+def _fitted_clock(plain: Candidate) -> Candidate:
+    courses = plain.objective.courses
+    objective = plain.objective.with_kernel(_on_clock(courses, plain.objective.kernel, 1.0, fixed=False))
+    found = _fitted(objective, clock_space(courses, objective.kernel, plain.space, plain.optimum.place))
+    return replace(found, space=replace(found.space, extent=extent(courses, found.kernel)))
+
+
+def _on_clock(courses: TimeCourses, kernel: Kernel, tau: float, *, fixed: bool) -> Kernel:
+    from timelike.gp.clock import Clocked
+
+    return Clocked(kernel, tau, first_time(courses), "fixed" if fixed else (1e-5, 1e5))
+
+
+def _with_rough_part(smooth: Candidate) -> Candidate:
+    """The candidate with a rough part, if that is clearly likelier."""
+    from timelike.gp.roughened import Roughened
+
+    old = smooth.objective
+    objective = Objective(old.courses, Roughened(old.kernel), old.mean, old.advance)
+    rough = _fitted(objective, rough_space(smooth.space, smooth.optimum.place))
+    gained = rough.log_likelihood - smooth.log_likelihood
+    return replace(rough, gained=gained) if gained >= CLEAR else smooth
+
+
+def choose(found: list[Candidate]) -> Candidate:
+    """The likeliest; a clock only if it is clearly likelier than the same kernel in plain time."""
+    plain = {kernels.name_of(one.kernel): one.log_likelihood for one in found if not one.clocked}
+    return max(
+        (one for one in found if not one.clocked or one.log_likelihood >= plain[kernels.name_of(one.kernel)] + CLEAR),
+        key=lambda one: one.log_likelihood,
+    )
+
+
+def _choice(found: list[Candidate], best: Candidate) -> list[str]:
+    """What is to be said about the choice of kernel and clock."""
+    words = []
+    if best.clocked:
+        from timelike.gp.clock import in_words
+
+        same = [one for one in found if kernels.name_of(one.kernel) == kernels.name_of(best.kernel)]
+        gain = best.log_likelihood - min(one.log_likelihood for one in same)
+        words.append(
+            f"{in_words(without_rough_part(best.kernel))}: that raises the log likelihood by {gain:,.0f} over plain "
+            "time, which clock='linear' keeps."
+        )
+    if best.gained is not None:
+        words.append(
+            f"replicates share a rough part that a smooth curve has not (rough_sd): that raises the log likelihood by "
+            f"{best.gained:,.0f}."
+        )
+    if len(found) > 2:
+        costs = [f"{one.name} {best.log_likelihood - one.log_likelihood:,.1f}" for one in found if one is not best]
+        words.append(f"the likeliest kernel is {best.name}; in log likelihood the others cost: {', '.join(costs)}.")
+    return words
 
 
 # -- search --------------------------------------------------------------------------------------------------
@@ -168,7 +335,7 @@ def _optimise(objective: Objective, starts: Floats, space: SearchSpace) -> Optim
         key, value = start[:-2].tobytes(), objective(start).value
         if key not in best or value > best[key][0]:
             best[key] = value, start
-    ranked = sorted(best.values(), key=lambda found: -found[0])[:FINALISTS]
+    ranked = sorted(best.values(), key=lambda found: -found[0])[: space.finalists]
     found = [_climb(objective, start, space) for _, start in ranked]
     return max(found, key=lambda optimum: optimum.score.value)
 
@@ -210,11 +377,11 @@ def _polish(objective: Objective, optimum: Optimum, space: SearchSpace) -> Optim
 def first_sample(courses: TimeCourses, affordable: float) -> TimeCourses:
     """A sample for the first search where a likelihood is not affordable; the courses themselves where it is.
 
-    It has 200 courses at least, or where they are long so many that they have 10,000 values.
+    It has 200 courses at least, or where they are long so many that they have 12,000 values, but 8.
     """
     sizes = courses.designs.sizes.astype(float)
     cost = float((sizes * np.minimum(sizes, LIMITS.long_points) ** 2).sum())
-    least = int(np.clip(10_000 / courses.sizes.mean(), 8, 200))
+    least = int(np.clip(12_000 / courses.sizes.mean(), 8, 200))
     if cost <= affordable or len(courses) <= least:
         return courses
     count = max(least, int(len(courses) * affordable / cost))

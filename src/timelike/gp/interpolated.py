@@ -270,7 +270,7 @@ class _Solved(NamedTuple):
     """``w T^T C^-1 1``, (G R, m)."""
 
     def slope(self) -> Floats:
-        """The derivative of twice the log likelihood in the entries of ``signal c``, by powers of the mean, (3, m, m)."""
+        """Derivatives of twice the log likelihood in the entries of ``signal c``, by powers of the mean, (3, m, m)."""
         cross = self.rows.T @ self.ones
         return in_mean(self.rows.T @ self.rows - self.inverse, cross + cross.T, self.ones.T @ self.ones)
 

@@ -90,6 +90,11 @@ def check_coordinates(kernel: Kernel, count: int) -> None:
         raise InputError(f"a clock runs in time, but points have {count} coordinates: leave the clock out.")
 
 
+def without_rough_part(kernel: Kernel) -> Kernel:
+    """The kernel inside a :class:`timelike.gp.roughened.Roughened`; a kernel without a rough part itself."""
+    return kernel.kernel if type(kernel).__name__ == "Roughened" else kernel
+
+
 def unclocked(kernel: Kernel) -> Kernel:
     """The kernel inside a clock, see :class:`timelike.gp.clock.Clocked`; a kernel of plain time itself."""
     return kernel.kernel if type(kernel).__name__ == CLOCKED else kernel
@@ -97,7 +102,7 @@ def unclocked(kernel: Kernel) -> Kernel:
 
 def name_of(kernel: Kernel) -> str:
     """Our name of a kernel, on a clock or not, or scikit-learn's description of one that has none."""
-    kernel = unclocked(kernel)
+    kernel = unclocked(without_rough_part(kernel))
     for name, (cls, fixed) in NAMED.items():
         if type(kernel).__name__ == cls and all(getattr(kernel, k) == v for k, v in fixed.items()):
             return name

@@ -8,6 +8,7 @@ designs share points, the kernel is evaluated over those and cut; where they do 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
@@ -178,6 +179,12 @@ class Likelihood:
         self.offset = float(courses.values.mean()) if mean is None else mean
         self.scale = max(float(courses.values.max()) - self.offset, self.offset - float(courses.values.min())) or 1.0
         self.groups = tuple(_Statistics(courses, self.offset, self.scale, limits).groups(form_of(kernel)))
+
+    def with_kernel(self, kernel: Kernel) -> Likelihood:
+        """The likelihood of the same courses with another kernel that has the same form, for instance on a clock."""
+        other = copy(self)
+        other.kernel = kernel
+        return other
 
     def __call__(self, parameters: Floats) -> Score:
         """Value, gradient and mean at the logarithms of (kernel parameters..., signal variance, noise variance)."""

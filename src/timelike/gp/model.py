@@ -65,6 +65,9 @@ class GP:
         Summed log marginal likelihood of the courses it was fitted to, or None.
     warnings
         Sentences about a fit that deserves a second look.
+    rough_sd
+        Standard deviation of what the replicates of a time share and the curve has not, each course its own, see
+        :mod:`timelike.gp.rough`; zero for none.
 
     Examples
     --------
@@ -84,10 +87,12 @@ class GP:
     mean: float = 0.0
     log_likelihood: float | None = None
     warnings: tuple[str, ...] = ()
+    rough_sd: float = 0.0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "kernel", kernels.resolve(self.kernel))
-        for name, checked in (("signal_sd", _positive), ("noise_sd", _not_negative), ("mean", _number)):
+        named = {"signal_sd": _positive, "noise_sd": _not_negative, "mean": _number, "rough_sd": _not_negative}
+        for name, checked in named.items():
             object.__setattr__(self, name, checked(name, getattr(self, name)))
 
     @classmethod
@@ -115,7 +120,8 @@ class GP:
         shown += "" if self.clock is None else f", clock={self.clock:.6g}"
         return (
             f"GP(kernel={kernels.name_of(self.kernel)!r}{shown}, signal_sd={self.signal_sd:.6g}, "
-            f"noise_sd={self.noise_sd:.6g}, mean={self.mean:.6g})"
+            f"noise_sd={self.noise_sd:.6g}, mean={self.mean:.6g}"
+            + (f", rough_sd={self.rough_sd:.6g})" if self.rough_sd else ")")
         )
 
     def _repr_html_(self) -> str:
@@ -167,7 +173,15 @@ class GP:
         tiny = np.finfo(float).tiny  # a noise of zero is allowed where every value has an error of its own
         variances = np.log([self.signal_sd, max(self.noise_sd, tiny)]) * 2
         with one_thread_below():
-            return Likelihood(courses, self.kernel, self.mean).at(self.kernel, *variances).value
+            kernel = self._with_rough_part
+            return Likelihood(courses, kernel, self.mean).at(kernel, *variances).value
+
+    @property
+    def _with_rough_part(self) -> Kernel:
+        """The kernel of a single course."""
+        from timelike.gp.roughened import Roughened
+
+        return Roughened(self.kernel, (self.rough_sd / self.signal_sd) ** 2) if self.rough_sd else self.kernel
 
     def posterior(self, courses: TimeCourses, times: ArrayLike) -> Curve:
         """Mean and standard deviation, at `times`, of one curve shared by all the courses that are given.
@@ -219,6 +233,7 @@ class GP:
             "mean": self.mean,
             "log_likelihood": self.log_likelihood,
             "warnings": list(self.warnings),
+            "rough_sd": self.rough_sd,
         }
         with atomic_write(path) as file:
             file.write(json.dumps(data, indent=2) + "\n")
@@ -244,6 +259,7 @@ class GP:
                 _entry(data, "mean"),
                 None if data["log_likelihood"] is None else _entry(data, "log_likelihood"),
                 _sentences(data["warnings"]),
+                _entry(data, "rough_sd") if "rough_sd" in data else 0.0,  # older files have none
             )
         except KeyError as missing:
             raise InputError(f"{path}: the model has no entry {missing}; save it again with GP.save.") from None

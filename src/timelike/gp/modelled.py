@@ -14,6 +14,7 @@ from timelike.exceptions import InputError
 from timelike.gp.basis import LEAST_NOISE, Basis, basis
 from timelike.gp.information import Information, information
 from timelike.gp.kernels import check_coordinates
+from timelike.gp.rough import as_independent, times_of
 
 if TYPE_CHECKING:
     from timelike.courses import TimeCourses
@@ -54,7 +55,15 @@ class Modelled:
 
     @cached_property
     def noise_variances(self) -> Floats:
-        """Noise variance at every point of the designs: the model's, plus the known error's, (P,)."""
+        """Noise variance at every point of the designs: the model's, plus the known error's, (P,).
+
+        With a rough part, those of independent values that say as much, see :mod:`timelike.gp.rough`.
+        """
+        designs, rough = self.courses.designs, self.gp.rough_sd**2
+        return as_independent(self._noise, rough, *times_of(designs.points, designs.starts)) if rough else self._noise
+
+    @cached_property
+    def _noise(self) -> Floats:
         points = self.courses.designs.points
         check_coordinates(self.gp.kernel, points.shape[1])
         variances = self.gp.noise_sd**2 + self.courses.designs.variances

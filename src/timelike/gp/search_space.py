@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -10,12 +10,13 @@ import numpy as np
 
 from timelike.base.arrays import Bools, Floats
 from timelike.exceptions import InputError
-from timelike.gp.kernels import check_coordinates, leaves
+from timelike.gp.kernels import check_coordinates, leaves, unclocked
 
 if TYPE_CHECKING:
     from sklearn.gaussian_process.kernels import Kernel
 
     from timelike.courses import TimeCourses
+    from timelike.gp.clock import Clocked
 
 
 NOISE_STARTS = (0.003, 0.1, 1.0)
@@ -28,6 +29,12 @@ MOST_PERIODS = 160
 """Starting periods, at most. The likelihood has a narrow peak at each period that could be the right one."""
 GAPS = 300
 """Designs, at most, whose smallest gap is looked at."""
+CLOCKS, SCALES = 5, 4
+"""Starting values of a clock, and on each of them of the length scale."""
+UNEVEN = 1.9
+"""Gaps between the times of a design that differ by less than this factor are even, but for rounding."""
+SPARSER = 1.5
+"""Times of their own are sparse late if the later half of them takes so many times as long as the earlier half."""
 
 # Parameters measured in the units of time; all others have no unit.
 _IN_TIME = {
@@ -74,6 +81,8 @@ class SearchSpace:
     starts: Floats
     """(S, p): places to begin at."""
     extent: Extent
+    finalists: int = 4
+    """So many of the starting points are followed to their optimum."""
 
     @cached_property
     def low(self) -> Floats:
@@ -94,7 +103,7 @@ def search_space(courses: TimeCourses, kernel: Kernel, mean: float | None) -> Se
     """Where to look for the parameters of `kernel` and the variances; the mean is a number, or None if it is fitted."""
     points = courses.designs.points
     check_coordinates(kernel, points.shape[1])
-    reach = extent(courses)
+    reach = extent(courses, None if unclocked(kernel) is kernel else kernel)
     axes = kernel_axes(kernel, reach)
     prior = float(np.mean(kernel.diag(points[:1000])))
     top, ratios = _log_variance(courses, mean) - np.log(prior), np.array(NOISE_STARTS)
@@ -104,6 +113,71 @@ def search_space(courses: TimeCourses, kernel: Kernel, mean: float | None) -> Se
     splits = np.column_stack([signal.starts, noise.starts])
     starts = np.array([[*place, *split] for place in starting_points(axes) for split in splits])
     return SearchSpace((*axes, signal, noise), starts, reach)
+
+
+# -- the clock ---------------------------------------------------------------------------------------------
+
+
+def slows_down(courses: TimeCourses) -> bool:
+    """Whether the times ask if dynamics slow down: they are uneven on a grid, or sparser and sparser without one.
+
+    Who measures evenly expects the same of all times, and keeps the time of the paper.
+    """
+    points = courses.designs.points
+    if points.shape[1] > 1:
+        return False
+    times = np.unique(points)
+    if len(times) < 3:
+        return False
+    if len(times) > 2 * courses.designs.sizes.max():
+        middle = float(np.median(points))
+        return times[-1] - middle >= SPARSER * (middle - times[0])
+    gaps = np.diff(times)
+    return bool(gaps.max() >= UNEVEN * gaps.min())
+
+
+def first_time(courses: TimeCourses) -> float | None:
+    """Where a clock starts: at the first time, or at None (zero, on both sides) if there are times before and after."""
+    times = courses.designs.points
+    return None if times.min() < 0 < times.max() else float(times.min())
+
+
+def clock_space(courses: TimeCourses, kernel: Clocked, plain: SearchSpace, best: Floats) -> SearchSpace:
+    """Where to look for a kernel on a clock, after a search in plain time ended at `best`.
+
+    Taus lie between a tenth of the smallest gap, below which a clock only sets the first time apart, and ten times
+    the span, where it is plain time. Each begins with length scales from its own smallest gap to its own span.
+    """
+    gap, span = plain.extent.gap, plain.extent.span
+    tau = Axis(
+        "tau", np.log(gap / 10), np.log(10 * span), np.linspace(np.log(gap / 2), np.log(span), CLOCKS), False, True
+    )
+    slowest = extent(courses, kernel.clone_with_theta(np.append(kernel.theta[:-1], tau.low)))
+    inside = [axis if axis.given else replace(axis, low=np.log(slowest.gap / 20)) for axis in plain.axes[:-2]]
+    splits = np.array([best[-2:], plain.starts[len(NOISE_STARTS) // 2, -2:]])
+    places = [
+        [*scales, at, *split]
+        for at in tau.starts
+        for scales in _scales_on(courses, kernel, at, len(inside))
+        for split in splits
+    ]
+    axes = (*inside, tau, *plain.axes[-2:])
+    low, high = np.array([(axis.low, axis.high) for axis in axes]).T
+    return SearchSpace(axes, np.clip(places, low, high), plain.extent, finalists=2)
+
+
+def rough_space(smooth: SearchSpace, best: Floats) -> SearchSpace:
+    """Where to look for a kernel with a rough part, after a search without one ended at `best`."""
+    share = Axis("share", np.log(1e-6), np.log(1e4), np.log([0.02, 0.3]))
+    places = [[*at[:-2], begin, *at[-2:]] for at in (best, *smooth.starts) for begin in share.starts]
+    axes = (*smooth.axes[:-2], share, *smooth.axes[-2:])
+    return replace(smooth, axes=axes, starts=np.array(places))
+
+
+def _scales_on(courses: TimeCourses, kernel: Clocked, log_tau: float, count: int) -> Floats:
+    """Starting length scales on a clock, as logarithms, (S, count): one column, or none where they are fixed."""
+    reach = extent(courses, kernel.clone_with_theta(np.append(kernel.theta[:-1], log_tau)))
+    return np.linspace(np.log(reach.gap), np.log(reach.span), SCALES if count else 1)[:, None][:, :count]
 
 
 # -- parameters of the kernel --------------------------------------------------------------------------------
@@ -165,15 +239,16 @@ def starting_points(axes: tuple[Axis, ...]) -> Floats:
 # -- the data's own units ----------------------------------------------------------------------------------
 
 
-def extent(courses: TimeCourses) -> Extent:
-    """Typical smallest gap within a course, and the span of all points, both above zero."""
-    points = courses.designs.points
+def extent(courses: TimeCourses, clock: Clocked | None = None) -> Extent:
+    """Typical smallest gap within a course, and the span of all points, both above zero; on a clock if there is one."""
+    points = courses.designs.points if clock is None else clock.time(courses.designs.points)
     span = float(np.ptp(points, axis=0).max())
     if span == 0:
         return Extent(1.0, 1.0)
     _reasonable(span, "times span")
+    starts = courses.designs.starts
     chosen = np.unique(np.linspace(0, len(courses.designs) - 1, GAPS).astype(int))
-    gaps = [gap for g in chosen if (gap := _smallest_gap(courses.designs[g])) > 0]
+    gaps = [gap for g in chosen if (gap := _smallest_gap(points[starts[g] : starts[g + 1]])) > 0]
     return Extent(max(float(np.median(gaps)), 1e-9 * span) if gaps else span, span)
 
 
@@ -181,6 +256,8 @@ def _smallest_gap(points: Floats) -> float:
     """Smallest distance of two different points, zero if there are none."""
     from scipy.spatial.distance import pdist
 
+    if points.shape[1] == 1:
+        return float(np.diff(np.unique(points)).min(initial=np.inf)) if len(np.unique(points)) > 1 else 0.0
     distances = pdist(np.unique(points, axis=0)[:500], "chebyshev")
     return float(distances.min(initial=np.inf)) if len(distances) else 0.0
 

@@ -22,6 +22,7 @@ import numpy as np
 
 from timelike.base.arrays import Bools, Floats, Ints
 from timelike.gp.information import Information, chunks, evidence, log_det_plus_identity
+from timelike.gp.rough import constants, times_of
 
 if TYPE_CHECKING:
     from timelike.courses import TimeCourses
@@ -177,9 +178,14 @@ def informative(total: Floats) -> Floats:
 
 def alone(courses: TimeCourses, gp: GP) -> Floats:
     """``-1/2 e^T R_0^-1 e - 1/2 log det(2 pi R_0)`` of each course, (N,)."""
-    variances = gp.noise_sd**2 + (0.0 if courses.errors is None else courses.errors**2)
-    terms = (courses.values - gp.mean) ** 2 / variances + np.log(2 * np.pi * variances)
-    return -np.add.reduceat(terms, courses.starts[:-1]) / 2
+    variances = gp.noise_sd**2 + courses.designs.variances[courses.design_rows]
+    residuals = courses.values - gp.mean
+    if not gp.rough_sd:
+        terms = residuals**2 / variances + np.log(2 * np.pi * variances)
+        return -np.add.reduceat(terms, courses.starts[:-1]) / 2
+    time, begin = times_of(courses.points, courses.starts)
+    terms = constants(residuals, variances, gp.rough_sd**2, begin)
+    return -np.add.reduceat(terms, time[courses.starts[:-1]]) / 2
 
 
 # -- clusters as sums --------------------------------------------------------------------------------------------

@@ -164,6 +164,8 @@ def mixture_from_chunks(
     True
     """
     checks.instance(gp, GP, "gp")
+    if gp.rough_sd:
+        raise InputError("the model has a rough part (rough_sd), which is for courses in memory: fit without it.")
     _check_places(out, scratch)
     _check_settings(k, spread, max_k)
     workers = thread_count(threads)

@@ -76,7 +76,8 @@ def _of_model(gp: GP) -> str:
     parameters = {k: v for k, v in gp.kernel.get_params().items() if not k.endswith("_bounds")}
     numbers = {k: np.asarray(v).tolist() for k, v in parameters.items() if not hasattr(v, "get_params")}
     kernel = f"{type(gp.kernel).__name__} {numbers} {gp.kernel}"
-    return f"{kernel}, signal sd {gp.signal_sd!r}, noise sd {gp.noise_sd!r}, mean {gp.mean!r}"
+    rough = f", rough sd {gp.rough_sd!r}" if gp.rough_sd else ""
+    return f"{kernel}, signal sd {gp.signal_sd!r}, noise sd {gp.noise_sd!r}, mean {gp.mean!r}{rough}"
 
 
 def _sum(*parts: Any) -> str:
