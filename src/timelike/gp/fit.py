@@ -172,12 +172,14 @@ class Objective:
     def __call__(self, place: Floats) -> Score:
         """Value and gradient, divided by the number of values."""
         self.advance(1)
-        parameters = place.copy()
-        parameters[-1] += place[-2]
-        value, gradient, mean = self.likelihood(parameters)
+        value, gradient, mean = self.likelihood(_parameters(place))
         gradient = gradient.copy()
         gradient[-2] += gradient[-1]
         return Score(value / self.count, gradient / self.count, mean)
+
+    def error(self, place: Floats) -> float:
+        """By how much the log likelihood of all courses is off at most; zero unless courses are long."""
+        return self.likelihood.error(_parameters(place))
 
     def hessian(self, place: Floats, free: Bools, step: float = 1e-4) -> Floats:
         """Second derivatives in the free parameters, from central differences of the gradient."""
@@ -189,6 +191,11 @@ class Objective:
             rows.append(difference[free] / (2 * step))
         H = np.array(rows).reshape(int(free.sum()), int(free.sum()))
         return (H + H.T) / 2
+
+
+def _parameters(place: Floats) -> Floats:
+    """The likelihood's parameters at a place of the search, which has the noise in units of the signal."""
+    return np.append(place[:-1], place[-1] + place[-2])
 
 
 class Optimum(NamedTuple):

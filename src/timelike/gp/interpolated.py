@@ -27,8 +27,10 @@ if TYPE_CHECKING:
 
 TOLERANCE = 1e-14
 """The number of nodes is chosen for this error of the kernel."""
-ACCEPTED = 1e-12
-"""An error of the kernel, measured between the nodes, beyond which they are too few."""
+ACCEPTED = 4e-12
+"""An error of the kernel between the nodes beyond which they are too few."""
+CAUTION = 4.0
+"""The error is measured where it is about its largest, and taken so many times as large."""
 STEP = 8
 """Numbers of nodes are multiples of this: neighbouring places of a search have the same nodes."""
 NUMBERS = 250_000
@@ -120,7 +122,7 @@ class Expansion(NamedTuple):
     root: Floats
     """(m, r), with ``root root^T = c`` but for rounding."""
     error: float
-    """The largest error between the nodes, where it is largest."""
+    """No value between the nodes is off by more."""
 
 
 def expansion(kernel: Kernel, ruler: Ruler, count: int) -> Expansion:
@@ -134,11 +136,11 @@ def expansion(kernel: Kernel, ruler: Ruler, count: int) -> Expansion:
     weight, vectors = np.linalg.eigh((c + c.T) / 2)
     kept = weight > np.finfo(float).eps * weight[-1]
     root = vectors[:, kept] * np.sqrt(weight[kept])
-    # Between the nodes the last polynomial is 1 or -1, and so the error of interpolation largest.
+    # Here the polynomial that is zero at the nodes is 1 or -1, and the error of interpolation about its largest.
     between = np.cos(np.pi * np.arange(count + 1) / count)
     features = np.stack(list(chebyshev(between, count)), axis=1) @ root
     error = np.abs(kernel(ruler.times(between)) - features @ features.T).max()
-    return Expansion(ruler, c, slopes, root, float(error))
+    return Expansion(ruler, c, slopes, root, CAUTION * float(error))
 
 
 def suitable(kernel: Kernel, low: float, high: float, most: int) -> Expansion | None:
@@ -286,9 +288,12 @@ class _Solved(NamedTuple):
     def off(self, error: float, noise: float) -> Floats:
         """The bound: with ``|E| <= error``, ``tr C^-1 E <= n^1.5 error / noise`` and ``a^T E a <= n error a^T a``."""
         sizes = self.batch.sizes
-        beyond = 1 / (1 - min(float(sizes.max()) * error / noise, 0.5))  # all higher orders
+        share = float(sizes.max()) * error / noise
+        if share > 0.5:  # then it says nothing
+            return np.array([np.inf, 0, 0])
         a, b, c = self.squares @ (sizes * error)
-        return 0.5 * beyond * in_mean(a + self.batch.counts @ sizes**1.5 * error / noise, 2 * b, c)
+        first_order = 0.5 * in_mean(a + self.batch.counts @ sizes**1.5 * error / noise, 2 * b, c)
+        return first_order / (1 - share)
 
 
 class _Told(NamedTuple):
