@@ -231,7 +231,7 @@ def test_states_have_the_kernel(name):
     assert_allclose(move.F @ move.prior + move.prior @ move.F.T, np.diag(np.diag(move.F @ move.prior * 2)), atol=1e-15)
 
 
-# -- who is long ---------------------------------------------------------------------------------------------------------
+# -- who is long -----------------------------------------------------------------------------------------------------
 
 
 def test_short_courses_stay_where_they_were():

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -173,6 +174,10 @@ class Moments(NamedTuple):
         """The same at weights that are so many times as large."""
         return Moments(*(each * factor for each in self))
 
+    def plus(self, other: Moments) -> Moments:
+        """Those of both values together."""
+        return Moments(*(a + b for a, b in zip(self, other, strict=True)))
+
     def some(self, designs: slice) -> Moments:
         """Those of some designs."""
         return Moments(*(each[designs] for each in self))
@@ -199,27 +204,35 @@ def moments(batch: Padded, places: Floats, weights: Floats, count: int) -> Momen
 
 @dataclass(frozen=True, eq=False)
 class Remembered:
-    """A batch, and the moments of its values with equal weights: on each ruler the longest asked for."""
+    """A batch, and the moments of its values without known errors: on each ruler the longest asked for."""
 
     batch: Padded
     _made: dict[Ruler, Moments] = field(default_factory=dict)
 
+    @cached_property
+    def with_errors(self) -> Padded | None:
+        """The values with known errors alone, None if there are none."""
+        return self.batch.only(self.batch.variances > 0) if self.batch.variances.any() else None
+
     def plain(self, ruler: Ruler, count: int) -> Moments:
-        """Moments for `count` nodes at weights of 1."""
+        """Moments of the values without known errors for `count` nodes, at weights of 1."""
         found = self._made.get(ruler)
         if found is None or found.rows.shape[2] < count:
-            found = moments(self.batch, ruler.of(self.batch.times), self.batch.there.astype(float), count)
-            self._made[ruler] = found
+            even = self.batch.there & (self.batch.variances == 0)
+            found = self._made[ruler] = moments(self.batch, ruler.of(self.batch.times), even.astype(float), count)
         return Moments(found.points[:, : 2 * count], found.rows[:, :, :count], found.squares)
 
     def weighted(self, ruler: Ruler, count: int, noise: float) -> tuple[Moments, Moments]:
         """Moments at the weights 1 / R and 1 / R^2, where R is the noise variance of each value."""
-        if not self.batch.variances.any():
-            plain = self.plain(ruler, count)
-            return plain.scaled(1 / noise), plain.scaled(1 / noise**2)
-        weights = self.batch.there / (noise + self.batch.variances)
-        places = ruler.of(self.batch.times)
-        return moments(self.batch, places, weights, count), moments(self.batch, places, weights**2, count)
+        plain, others = self.plain(ruler, count), self.with_errors
+        first, second = plain.scaled(1 / noise), plain.scaled(1 / noise**2)
+        if others is None:
+            return first, second
+        weights, places = others.there / (noise + others.variances), ruler.of(others.times)
+        return (
+            first.plus(moments(others, places, weights, count)),
+            second.plus(moments(others, places, weights**2, count)),
+        )
 
 
 # -- evaluation ------------------------------------------------------------------------------------------------

@@ -42,6 +42,19 @@ class Padded:
             self.weights[some],
         )
 
+    def only(self, chosen: Bools) -> Padded:
+        """The same with the chosen points alone, (G, N)."""
+        first = np.argsort(~chosen, axis=1, kind="stable")[:, : int(chosen.sum(axis=1).max())]
+        there = np.take_along_axis(chosen, first, axis=1)
+        return Padded(
+            np.take_along_axis(self.times, first, axis=1),
+            there,
+            np.take_along_axis(self.variances, first, axis=1) * there,
+            self.counts,
+            np.take_along_axis(self.rows, first[:, None], axis=2) * there[:, None],
+            self.weights,
+        )
+
 
 def padded(designs: list[tuple[Floats, Floats]], reduced: list[tuple[Floats, Floats]], counts: Floats) -> Padded:
     """Designs (times and known variances) with their rows and weights, side by side."""
