@@ -19,7 +19,7 @@ from timelike.gp import GP, kernels
 from timelike.gp.basis import LEAST_NOISE
 from timelike.gp.doubts import doubts
 from timelike.gp.kernels import without_rough_part
-from timelike.gp.likelihood import Likelihood, Score
+from timelike.gp.likelihood import LIMITS, Likelihood, Score
 from timelike.gp.rough import times_of
 from timelike.gp.search_space import (
     SearchSpace,
@@ -172,12 +172,14 @@ class Objective:
     def __call__(self, place: Floats) -> Score:
         """Value and gradient, divided by the number of values."""
         self.advance(1)
-        parameters = place.copy()
-        parameters[-1] += place[-2]
-        value, gradient, mean = self.likelihood(parameters)
+        value, gradient, mean = self.likelihood(_parameters(place))
         gradient = gradient.copy()
         gradient[-2] += gradient[-1]
         return Score(value / self.count, gradient / self.count, mean)
+
+    def error(self, place: Floats) -> float:
+        """By how much the log likelihood of all courses is off at most; zero unless courses are long."""
+        return self.likelihood.error(_parameters(place))
 
     def hessian(self, place: Floats, free: Bools, step: float = 1e-4) -> Floats:
         """Second derivatives in the free parameters, from central differences of the gradient."""
@@ -189,6 +191,11 @@ class Objective:
             rows.append(difference[free] / (2 * step))
         H = np.array(rows).reshape(int(free.sum()), int(free.sum()))
         return (H + H.T) / 2
+
+
+def _parameters(place: Floats) -> Floats:
+    """The likelihood's parameters at a place of the search, which has the noise in units of the signal."""
+    return np.append(place[:-1], place[-1] + place[-2])
 
 
 class Optimum(NamedTuple):
@@ -375,12 +382,16 @@ def _polish(objective: Objective, optimum: Optimum, space: SearchSpace) -> Optim
 
 
 def first_sample(courses: TimeCourses, affordable: float) -> TimeCourses:
-    """A sample for the first search where a likelihood is not affordable; the courses themselves where it is."""
+    """A sample for the first search where a likelihood is not affordable; the courses themselves where it is.
+
+    It has 200 courses at least, or where they are long so many that they have 12,000 values, but 8.
+    """
     sizes = courses.designs.sizes.astype(float)
-    cost = float((sizes**3).sum())
-    if cost <= affordable or len(courses) <= 200:
+    cost = float((sizes * np.minimum(sizes, LIMITS.long_points) ** 2).sum())
+    least = int(np.clip(12_000 / courses.sizes.mean(), 8, 200))
+    if cost <= affordable or len(courses) <= least:
         return courses
-    count = max(200, int(len(courses) * affordable / cost))
+    count = max(least, int(len(courses) * affordable / cost))
     if count >= len(courses):
         return courses
     chosen = np.random.default_rng(SAMPLE_SEED).choice(len(courses), count, replace=False)
