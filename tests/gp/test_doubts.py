@@ -29,10 +29,9 @@ def sentences(courses, *arguments):
         lambda: tl.simulate.profiles(sampling="uneven"),
         lambda: tl.simulate.profiles(sampling="asynchronous"),
         lambda: tl.simulate.replicated(),
-        lambda: tl.simulate.outlying(),
         lambda: tl.simulate.delayed(),
     ],
-    ids=["even", "uneven", "asynchronous", "replicated", "outlying", "delayed"],
+    ids=["even", "uneven", "asynchronous", "replicated", "delayed"],
 )
 def test_well_behaved_data_raise_no_warning(make):
     assert sentences(make()[0]) == ()

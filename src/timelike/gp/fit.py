@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -18,6 +19,7 @@ from timelike.gp.basis import LEAST_NOISE
 from timelike.gp.doubts import doubts
 from timelike.gp.likelihood import Likelihood, Score
 from timelike.gp.search_space import SearchSpace, search_space
+from timelike.gp.unswayed import unswayed
 
 if TYPE_CHECKING:
     from sklearn.gaussian_process.kernels import Kernel
@@ -30,7 +32,9 @@ SAMPLE_COST = 1_000_000
 SAMPLE_SEED = 20210527
 
 
-def fit(courses: TimeCourses, kernel: str | Kernel = "se", mean: str | float = "constant") -> GP:
+def fit(
+    courses: TimeCourses, kernel: str | Kernel = "se", mean: str | float = "constant", *, robust: bool = True
+) -> GP:
     """The GP whose hyperparameters maximise the summed log marginal likelihood of the courses.
 
     The result does not depend on the units of times and values: the search starts from several length scales
@@ -45,12 +49,17 @@ def fit(courses: TimeCourses, kernel: str | Kernel = "se", mean: str | float = "
         variance are added. A parameter that is ``"fixed"`` there stays fixed, bounds that you set are kept.
     mean
         ``"constant"`` (one level for all courses, fitted), ``"zero"``, or a number.
+    robust
+        Where single wild values decide about the noise of all (without them it is clearly smaller), they count for
+        little, and ``warnings`` says so: values that neither the others of their course nor a response of it explain.
+        Where they do not decide, the fit is that of all values with their full weight.
 
     Returns
     -------
     GP
         With ``log_likelihood``, and in ``warnings`` what deserves a second look (also given as
-        :class:`~timelike.exceptions.FitWarning`).
+        :class:`~timelike.exceptions.FitWarning`). Where wild values count for little, the ``log_likelihood`` is that
+        of the courses in which they have so large a variance.
 
     Examples
     --------
@@ -62,11 +71,18 @@ def fit(courses: TimeCourses, kernel: str | Kernel = "se", mean: str | float = "
     """
     checks.instance(courses, TimeCourses, "courses")
     shape, given = kernels.resolve(kernel), fixed_mean(mean)
-    space = search_space(courses, shape, given)
     with one_thread_below(), progress("fit", None, "likelihood") as advance:
-        objective = Objective(courses, shape, given, advance)
-        best = most_likely(objective, space)
-        gp = _model(objective, best, doubts(objective, space, best.place))
+
+        def search(courses: TimeCourses, seen: TimeCourses, start: GP | None) -> GP:
+            space = search_space(seen, shape, given)
+            if start is not None:
+                space = replace(space, starts=_place(start)[None])
+            objective = Objective(courses, shape, given, advance)
+            best = most_likely(objective, space)
+            return _model(objective, best, doubts(objective, space, best.place))
+
+        gp = search(courses, courses, None)
+        gp = unswayed(courses, gp, search) if robust else gp
     for sentence in gp.warnings:
         warn(sentence, FitWarning)
     return gp
@@ -129,6 +145,11 @@ class Objective:
             rows.append(difference[free] / (2 * step))
         H = np.array(rows).reshape(int(free.sum()), int(free.sum()))
         return (H + H.T) / 2
+
+
+def _place(gp: GP) -> Floats:
+    """Where in a search a model is."""
+    return np.append(gp.kernel.theta, 2 * np.log([gp.signal_sd, gp.noise_sd / gp.signal_sd]))
 
 
 class Optimum(NamedTuple):

@@ -1,0 +1,58 @@
+"""unswayed: a fit that single wild values do not decide."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from timelike.gp.wild import Wild, wild_values
+
+if TYPE_CHECKING:
+    from timelike.courses import TimeCourses
+    from timelike.gp import GP
+
+SWAYED = 0.8
+"""Wild values decide if without them the noise variance, or the signal variance, is less than this times as large.
+
+Noise without tails does not get there, nor do courses of different noise; 5 % of wild values, ten noise levels off,
+lower it to a fifth, and a single one in a few hundred values to a half."""
+ROUNDS = 10
+"""How often model and weights take turns, at most."""
+
+
+class Search(Protocol):
+    """A fit of courses, whose variances are sought around those of other values, from a model or from many places."""
+
+    def __call__(self, courses: TimeCourses, seen: TimeCourses, start: GP | None) -> GP:
+        """The most likely model."""
+
+
+def unswayed(courses: TimeCourses, gp: GP, search: Search) -> GP:
+    """The model that is most likely once wild values count for little; `gp` itself where they do not decide.
+
+    Noise that is too large hides wild values: weights and model take turns until the same values are wild.
+    """
+    wild = wild_values(courses, gp)
+    if not len(wild) or not _swayed(gp, search(wild.weighed(courses), wild.tamed(courses), gp)):
+        return gp
+    before, start = gp.noise_sd, None
+    for _ in range(ROUNDS):
+        gp = start = search(wild.weighed(courses), wild.tamed(courses), start)
+        last, wild = wild, wild_values(courses, gp, wild.shares)
+        if np.array_equal(last.at, wild.at):
+            break
+    return replace(gp, warnings=(*gp.warnings, _sentence(wild, courses, before, gp.noise_sd)))
+
+
+def _swayed(gp: GP, other: GP) -> bool:
+    """Whether the other model has clearly less noise or signal."""
+    return min(other.noise_sd / gp.noise_sd, other.signal_sd / gp.signal_sd) ** 2 < SWAYED
+
+
+def _sentence(wild: Wild, courses: TimeCourses, before: float, after: float) -> str:
+    return (
+        f"{len(wild):,} of {len(courses.values):,} values are wild and count for little in this fit: the noise is "
+        f"{after:.3g}; with their full weight (robust=False, --no-robust) it would be {before:.3g}."
+    )
