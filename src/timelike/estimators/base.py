@@ -40,7 +40,7 @@ class CourseEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
     def _model(self, courses: TimeCourses) -> GP:
         """The model that was given, or else the one that fits the courses best."""
         if self.gp is None:
-            return fit(courses, self.kernel, self.mean)
+            return fit(courses, self.kernel, self.mean, robust=getattr(self, "robust", True))
         checks.instance(self.gp, GP, "gp")
         return self.gp
 

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 def doubts(objective: Objective, space: SearchSpace, place: Floats) -> tuple[str, ...]:
     """What to say about the place where the search for the largest objective ended; nothing if all is well."""
-    known_errors = objective.courses.errors is not None
+    errors = objective.courses.designs.errors
+    known_errors = errors is not None and bool(errors.all())  # of all values, not of wild ones alone
     return (
         *_on_a_bound(space, place, known_errors),
         *_short_length_scale(space, place),

@@ -54,5 +54,5 @@ def _swayed(gp: GP, other: GP) -> bool:
 def _sentence(wild: Wild, courses: TimeCourses, before: float, after: float) -> str:
     return (
         f"{len(wild):,} of {len(courses.values):,} values are wild and count for little in this fit: the noise is "
-        f"{after:.3g}; with their full weight (robust=False, --no-robust) it would be {before:.3g}."
+        f"{after:.3g}; with their full weight (robust=False) it would be {before:.3g}."
     )

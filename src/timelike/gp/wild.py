@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from timelike.gp import GP
     from timelike.gp.modelled import Modelled
 
+AS_USUAL = Shares()
+"""How common wild values, responses and noisy courses are taken to be before anything was seen."""
 LEAST = (1e-4, 1e-4, 0.03)
 """So rare wild values, responses and noisy courses can become."""
 KNOWN = (100, 100, 20)
@@ -59,7 +61,7 @@ class Wild:
     """How many standard deviations off that is."""
     crowded: int = 0
     """Courses in which more than a third of the values would be wild."""
-    shares: Shares = Shares()
+    shares: Shares = AS_USUAL
     """How common all of it is taken to be."""
 
     def __len__(self) -> int:
@@ -82,8 +84,6 @@ class Wild:
 
 NONE = Wild(np.empty(0, dtype=np.intp), np.empty(0), np.empty(0), np.empty(0), np.empty(0))
 """No wild values."""
-AS_USUAL = Shares()
-"""How common wild values, responses and noisy courses are taken to be before anything was seen."""
 
 
 def wild_values(courses: TimeCourses, gp: GP, shares: Shares = AS_USUAL) -> Wild:

@@ -86,7 +86,7 @@ def analyse(
         for doubt in () if heard else doubts:
             warn(doubt, DataWarning)
         courses = recipe.prepared(given)
-        gp = given_or_fitted(courses, model, recipe.kernel, say)
+        gp = given_or_fitted(courses, model, recipe.kernel, say, robust=recipe.robust)
         recipe = recipe if model is None else replace(recipe, kernel=name_of(gp.kernel))
         say("grouping the courses")
         here = gp.at(courses)  # held: what the steps have in common is computed once
@@ -98,10 +98,12 @@ def analyse(
         return analysis if folder is None else write(analysis, folder, say)
 
 
-def given_or_fitted(courses: TimeCourses, model: GP | str | PathLike[str] | None, kernel: str, say: Say) -> GP:
+def given_or_fitted(
+    courses: TimeCourses, model: GP | str | PathLike[str] | None, kernel: str, say: Say, *, robust: bool = True
+) -> GP:
     """The model that is given, by itself or as a file, or one fitted to the courses."""
     if model is None:
-        gp = fit(courses, kernel)
+        gp = fit(courses, kernel, robust=robust)
         scale = f"length scale {gp.length_scale:.4g}, " if isinstance(gp.length_scale, float) else ""
         sds = f"signal sd {gp.signal_sd:.4g}, noise sd {gp.noise_sd:.4g}"
         say(f"fitted: {scale}{sds}, log likelihood {gp.log_likelihood:.2f}")
