@@ -113,7 +113,9 @@ def test_arrays_that_do_not_belong_together_are_refused(tmp_path, name, wrong):
         saved.load(tmp_path / "c.npz", tl.GP.se(1, 1, 1))
 
 
-@pytest.mark.parametrize(("name", "wrong"), [("responsibilities", -1.0), ("responsibilities", np.nan), ("weighed", -1.0)])
+@pytest.mark.parametrize(
+    ("name", "wrong"), [("responsibilities", -1.0), ("responsibilities", np.nan), ("weighed", -1.0)]
+)
 def test_curves_are_checked_too(made, tmp_path, name, wrong):
     courses, gp, found = made
     saved.save(tmp_path / "c.npz", found, courses)

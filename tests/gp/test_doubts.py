@@ -37,6 +37,11 @@ def test_well_behaved_data_raise_no_warning(make):
     assert sentences(make()[0]) == ()
 
 
+def test_wild_values_that_decide_about_the_noise_are_named():
+    (sentence,) = sentences(tl.simulate.outlying()[0])
+    assert sentence.startswith("43 of 2,250 values are wild and count for little in this fit: the noise is 0.08")
+
+
 def test_flat_courses_end_on_the_upper_bound_of_the_length_scale():
     rng = np.random.default_rng(0)
     levels = TimeCourses.from_arrays(np.arange(6.0), rng.standard_normal((50, 1)) + 0.1 * rng.standard_normal((50, 6)))

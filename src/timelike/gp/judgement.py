@@ -14,9 +14,9 @@ import numpy as np
 
 from timelike.base.arrays import Floats, Ints
 
-WILD = 0.01
+WILD = 0.005
 """Share of wild values before anything was seen."""
-RESPONSE = 0.0005
+RESPONSE = 0.002
 """Share of values where a response of several times begins: more than two wild values side by side, less than one."""
 NOISY = 0.05
 """Share of courses that are noisier than the model says."""
@@ -24,8 +24,6 @@ REPLICATES = 0.01
 """Share of times whose replicates deviate together; not learned: they confirm each other however rare that is."""
 WIDTH = 100.0
 """Variance of a wild value or a response, at least, in units of the noise variance."""
-WIDEST = 1e12
-"""Variance of a response at most, in the same units: beyond, double precision has no say."""
 LIKENESS = 0.7
 """Correlation of a response between neighbouring times of a course; its k-th power over k steps."""
 REMOVED = 1e6
@@ -54,6 +52,13 @@ class WildValue(NamedTuple):
     probability: float
     """That it is wild."""
 
+    def shifted(self, by: float) -> WildValue:
+        """The same value if it is further off."""
+        if not by:
+            return self
+        difference = self.difference + by
+        return self._replace(width=difference**2, difference=difference, z=self.z * difference / self.difference)
+
 
 class Verdict(NamedTuple):
     """What came out about a course."""
@@ -69,11 +74,16 @@ class Verdict(NamedTuple):
 
 
 class Response(NamedTuple):
-    """Values that deviate together, with which covariance, and what that gains in log evidence, prior included."""
+    """Values that deviate together: a deviation of each of T times, which all values of the time share."""
 
     S: Ints
+    """The values, (s,)."""
+    E: Floats
+    """Which of the times each has, as ones and zeros, (s, T)."""
     Q: Floats
-    gain: float
+    """Covariance of the deviations, (T, T)."""
+    prior: float
+    """Log odds of such a response."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,16 +119,15 @@ class State:
         G = removed.width / (1 - removed.width * self.P[j, j])
         return State(P, self.a + self.P[:, j] * (G * self.a[j]) + P[:, j] * removed.difference, self.noise)
 
-    def plus(self, S: Ints, Q: Floats) -> State:
-        """The same after the values S were given a further covariance Q."""
-        G = np.linalg.solve(np.eye(len(S)) + Q @ self.P[np.ix_(S, S)], Q)
-        rows = self.P[S]
-        return State(self.P - rows.T @ G @ rows, self.a - rows.T @ (G @ self.a[S]), self.noise)
-
-    def gain(self, Q: Floats) -> float:
-        """What the log evidence gains if all values have a further covariance Q."""
-        B = np.eye(len(Q)) + Q @ self.P
-        return float(self.a @ np.linalg.solve(B, Q @ self.a) - np.linalg.slogdet(B)[1]) / 2
+    def plus(self, response: Response) -> tuple[float, State]:
+        """What the log evidence gains by a response, its prior included, and the same after it."""
+        S, E, Q, prior = response
+        rows, b = E.T @ self.P[S], E.T @ self.a[S]
+        B = np.linalg.inv(Q) + rows[:, S] @ E
+        inner = np.linalg.solve(B, np.column_stack([rows, b]))
+        gain = float(b @ inner[:, -1] - np.linalg.slogdet(B)[1] - np.linalg.slogdet(Q)[1]) / 2
+        after = State(self.P - rows.T @ inner[:, :-1], self.a - rows.T @ inner[:, -1], self.noise)
+        return gain + prior, after
 
 
 def wild_gains(p: Floats, a: Floats, noise: Floats) -> Floats:
@@ -139,7 +148,10 @@ def log_odds(share: float) -> float:
 
 def _widened(P: Floats, j: int, width: float) -> Floats:
     """``P`` after the variance of value j grew by `width`, or shrank."""
-    return P - np.outer(P[j], P[j]) * (width / (1 + width * P[j, j]))
+    grown = 1 + width * P[j, j]
+    result = P - np.outer(P[j], P[j]) * (width / grown)
+    result[j] = result[:, j] = P[j] / grown  # the same, but for the digits that a difference would lose
+    return result
 
 
 # -- judging -------------------------------------------------------------------------------------------------------
@@ -194,22 +206,20 @@ def _searched(hypothesis: Hypothesis, step: Ints, shares: Shares) -> Verdict:
         if gain <= 0:
             break
         found = _response(state, step, j, out, shares)
-        ahead = -np.inf if found is None else _ahead(state, found, out, odds, most)
+        ahead = (
+            -np.inf
+            if found is None
+            else found[0] + _by_wild(found[1], out, odds, most) - _by_wild(state, out, odds, most)
+        )
         responses += _probability(ahead)
         if found is not None and ahead > 0:
-            state, evidence = state.plus(found.S, found.Q), evidence + found.gain
+            evidence, state = evidence + found[0], found[1]
         elif crowded := len(out) == most:
             break
         else:
             out[j], state = state.without(j)
             evidence += gain
     return Verdict(evidence, _confirmed(state, out, odds), responses, crowded)
-
-
-def _ahead(state: State, found: Response, out: Out, odds: float, most: int) -> float:
-    """By how much a response, with the wild values that are left, has more evidence than wild values alone."""
-    after = state.plus(found.S, found.Q)
-    return found.gain + _by_wild(after, out, odds, most) - _by_wild(state, out, odds, most)
 
 
 def _probability(log_odds: float) -> float:
@@ -259,35 +269,39 @@ def _against_others(state: State, j: int, removed: Removed, odds: float) -> Wild
 # -- responses -----------------------------------------------------------------------------------------------------
 
 
-def _response(state: State, step: Ints, j: int, out: Out, shares: Shares) -> Response | None:
+def _response(state: State, step: Ints, j: int, out: Out, shares: Shares) -> tuple[float, State] | None:
     """The response around value j that gains most: the replicates of its time, and neighbouring times on both sides.
 
-    Times are added as long as it pays. None for a value that stands alone.
+    Times are added as long as it pays. What is gained, and the state after it; None for a value that stands alone.
     """
     left = np.setdiff1d(np.arange(len(step)), list(out))
-    low = high = int(step[j])
-    best = _shared(state, step, left, (low, low, low), shares)
+    centre = low = high = int(step[j])
+    best = _tried(state, _shared(state, step, left, (low, high, centre), shares))
     while True:
         ends = [(low - 1, high), (low, high + 1)]
-        wider = [(found, e) for e in ends if (found := _shared(state, step, left, (*e, int(step[j])), shares))]
-        top, (low, high) = max(wider, key=lambda pair: pair[0].gain, default=(None, (low, high)))
-        if top is None or (best is not None and top.gain <= best.gain):
+        wider = [(_tried(state, _shared(state, step, left, (*e, centre), shares)), e) for e in ends]
+        top, (low, high) = max(wider, key=lambda pair: -np.inf if pair[0] is None else pair[0][0])
+        if top is None or (best is not None and top[0] <= best[0]):
             return best
         best = top
 
 
+def _tried(state: State, response: Response | None) -> tuple[float, State] | None:
+    return None if response is None else state.plus(response)
+
+
 def _shared(state: State, step: Ints, left: Ints, run: tuple[int, int, int], shares: Shares) -> Response | None:
-    """The values of a run of times, first and last and the one where it began, if they deviate to the same side."""
+    """The response of a run of times, first and last and the one where it began, if they deviate to the same side."""
     low, high, centre = run
     S = left[(step[left] >= low) & (step[left] <= high)]
-    part, at = state.of(S), step[S]
-    if len(S) < 2 or at.min() != low or at.max() != high:
+    part, at = state.of(S), step[S] - low
+    if len(S) < 2 or at.min() != 0 or at.max() != high - low:
         return None
     differences = np.linalg.solve(part.P, part.a)
-    side = np.bincount(at - low, differences)
+    side = np.bincount(at, differences)
     if (np.sign(side[[0, -1]]) != np.sign(side[centre - low])).any():
         return None
-    width = np.clip((differences**2).max(), WIDTH * part.noise.max(), WIDEST * part.noise.min())
-    Q = width * LIKENESS ** np.abs(np.subtract.outer(at, at))
-    prior = REPLICATES if low == high else shares.response
-    return Response(S, Q, part.gain(Q) + log_odds(prior))
+    E = np.equal.outer(at, np.unique(at)).astype(float)
+    width = max(float((differences**2).max()), WIDTH * float(part.noise.max()))
+    apart = np.abs(np.subtract.outer(np.unique(at), np.unique(at)))
+    return Response(S, E, width * LIKENESS**apart, log_odds(REPLICATES if low == high else shares.response))

@@ -39,6 +39,8 @@ NOISIER = (1.0, 3.0, 9.0, 27.0)
 """How many times the noise variance a course may have."""
 LEAST_NOISE = 1e-9
 """Noise variance / signal variance below which values are judged as if it were that."""
+FAR, FAR_PRIOR = 1e4, 10.0
+"""Values further off than this many times the noise, and the standard deviation of all, are as good as there."""
 NEAR = 6.0
 """Squares of standard deviations within which no value is wild, whatever the shares."""
 BLOCK = 200_000
@@ -154,6 +156,8 @@ class Design:
     """Noise variances, (F, n)."""
     roots: Floats
     """Logarithms of the root of the determinant of P, (F,)."""
+    sd: Floats
+    """How far values are from the mean, as a standard deviation, (n,)."""
     step: Ints
 
     @classmethod
@@ -161,10 +165,21 @@ class Design:
         """Design g of the courses."""
         P = np.stack([precision(here, g, factor) for factor in NOISIER])
         step = np.unique(here.courses.designs[g][:, 0], return_inverse=True)[1].ravel()
-        return cls(P, np.outer(NOISIER, noise_of(here, g)), np.linalg.slogdet(P)[1] / 2, step)
+        noise = noise_of(here, g)
+        sd = np.sqrt(here.gp.covariance.diag(here.courses.designs[g]) + noise)
+        return cls(P, np.outer(NOISIER, noise), np.linalg.slogdet(P)[1] / 2, sd, step)
 
     def judged(self, residual: Floats, shares: Shares) -> Verdict:
-        """What came out about a course of this design."""
+        """What came out about a course of this design.
+
+        Values are judged as if they were not beyond all bounds, where double precision would decide.
+        """
+        most = FAR * np.sqrt(self.noise[0]) + FAR_PRIOR * self.sd
+        near = np.clip(residual, -most, most)
+        found = self._judged(near, shares)
+        return found._replace(wild=[value.shifted(residual[value.j] - near[value.j]) for value in found.wild])
+
+    def _judged(self, residual: Floats, shares: Shares) -> Verdict:
         a = self.P @ residual
         ceilings = self.roots + np.log(noise_priors(shares.noisy))
         states = map(State, self.P, a, self.noise)
