@@ -320,7 +320,7 @@ def test_probabilities_are_calibrated():
 def test_outlying_values_are_named(robust):
     courses, _, thrown = tl.simulate.outlying(0.08, share=0.01, size=0.8, seed=4)
     with pytest.warns(tl.DataWarning, match="left out 25 of 2,250 values") if robust else nullcontext():
-        found = mixture(courses, tl.GP.se(0.9, 0.6, 0.08), k=3, robust=robust)
+        found = mixture(courses, tl.GP.se(0.9, 0.6, 0.08), k=3, robust=robust, noise="common")
     out = found.outliers()
     row, column = np.nonzero(thrown)
     expected = {(courses.names[i], round(tl.simulate.grid()[j], 6)) for i, j in zip(row, column, strict=True)}
@@ -337,7 +337,7 @@ def test_outlying_values_do_not_matter():
     assert thrown.any(axis=1).sum() > 20
     with pytest.warns(tl.DataWarning, match="left out 45 of 2,250 values"):
         robust = mixture(courses, gp)
-    plain = mixture(courses, gp, k=3, robust=False)
+    plain = mixture(courses, gp, k=3, robust=False, noise="common")
     assert robust.k == 3
     assert nmi(robust.nearest, truth) > 0.9
     assert nmi(plain.nearest, truth) < 0.5  # what becomes of it otherwise

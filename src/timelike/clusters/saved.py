@@ -18,6 +18,7 @@ from timelike.base.files import atomic_path
 from timelike.clusters.clustering import Clustering
 from timelike.clusters.curves.curve_clustering import CurveClustering
 from timelike.clusters.curves.membership import Step
+from timelike.clusters.curves.noise import Noise
 from timelike.clusters.curves.outlying_values import without
 from timelike.courses import TimeCourses
 from timelike.courses.designs import Designs
@@ -31,7 +32,9 @@ DAMAGED = (
 )
 """What reading a file that is not ours, or not whole, can raise."""
 KINDS = {
-    **dict.fromkeys(("points", "values", "errors", "probabilities", "responsibilities", "linkage"), "f"),
+    **dict.fromkeys(
+        ("points", "values", "errors", "probabilities", "responsibilities", "linkage", "level_weights"), "f"
+    ),
     **dict.fromkeys(("starts", "design_of", "labels"), "iu"),
     "used": "b",
     "facts": "u",
@@ -49,11 +52,13 @@ def save(path: str | PathLike[str], clustering: Clustering, courses: TimeCourses
     arrays: Arrays = {"labels": clustering.labels, "points": designs.points, "starts": designs.starts}
     arrays |= {"design_of": courses.design_of, "values": courses.values}
     optional = {"errors": designs.errors, "linkage": clustering.linkage, "probabilities": clustering.probabilities}
+    optional["level_weights"] = getattr(clustering, "level_weights", None)
     arrays |= {name: array for name, array in optional.items() if array is not None}
     if isinstance(clustering, CurveClustering):
         arrays |= {"responsibilities": clustering.responsibilities, "used": _used(courses, clustering.courses)}
         facts |= {name: getattr(clustering, name) for name in ("spread", "learned", "continuum")}
         facts["path"] = [list(step) for step in clustering.path]
+        facts["noise"] = clustering.noise.to_dict()
     text = np.frombuffer(json.dumps(facts).encode(), dtype=np.uint8)
     with atomic_path(path) as temporary:
         np.savez_compressed(temporary, facts=text, allow_pickle=False, **arrays)
@@ -132,6 +137,7 @@ def _clustering(facts: dict[str, Any], arrays: Arrays, courses: TimeCourses, gp:
     }
     if "responsibilities" not in arrays:
         return Clustering(**shared)
+    noise = _noise(facts["noise"])
     left_out = np.flatnonzero(~_checked(arrays["used"], (len(courses.values),)))
     return CurveClustering(
         **shared,
@@ -142,7 +148,20 @@ def _clustering(facts: dict[str, Any], arrays: Arrays, courses: TimeCourses, gp:
         learned=bool(facts["learned"]),
         path=tuple(Step._make([*step[:-1], tuple(step[-1])]) for step in facts["path"]),
         continuum=bool(facts["continuum"]),
+        noise=noise,
+        level_weights=None if len(noise) == 1 else _checked(arrays["level_weights"], (len(noise), count, k + 1), 0, 1),
     )
+
+
+def _noise(facts: dict[str, Any]) -> Noise:
+    """The levels of the noise, equally far apart; the numbers beside them are standard deviations and a middle."""
+    logs = np.array(facts["logs"], dtype=float)
+    steps = np.diff(_checked(logs, (max(len(logs), 1),)))
+    if len(steps) and not (steps[0] > 0 and np.allclose(steps, steps[0])):
+        raise ValueError("the levels of the noise are not a ladder")
+    known = [float(facts[name]) for name in ("centre", "width", "between")]
+    _checked(np.array(known[:1]), (1,))
+    return Noise(logs, known[0], *_checked(np.array(known[1:]), (2,), 0).tolist())
 
 
 def _checked(array: NDArray[Any], shape: tuple[int, ...], low: float = -np.inf, high: float = np.inf) -> NDArray[Any]:
