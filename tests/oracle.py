@@ -154,6 +154,66 @@ def posterior(x, y, at, k, noise_variance, mean=0.0, error=0.0):
     return centre, np.sqrt(np.diag(covariance))
 
 
+# -- mixture -------------------------------------------------------------------------------------------------------
+
+
+def weighted_log_density(times, values, k, noises, weights, mean=0.0):
+    """log of the integral over f of prod_i N(y_i | f, R_i)^w_i, with R_i = `noises` (matrices), by one matrix.
+
+    N(y | f, R)^w is N(y | f, R / w) up to a factor without f.
+    """
+    rows = [i for i, w in enumerate(weights) if w > 0]
+    if not rows:
+        return 0.0
+    x, y = (np.concatenate([part[i] for i in rows]) for part in (times, values))
+    C = k(x, x)
+    start, factor = 0, 0.0
+    for i in rows:
+        R, w, n = noises[i], weights[i], len(values[i])
+        C[start : start + n, start : start + n] += R / w
+        factor += (1 - w) / 2 * np.linalg.slogdet(2 * np.pi * R)[1] - n / 2 * np.log(w)
+        start += n
+    return log_density(y, mean, C) + factor
+
+
+def level_probabilities(logs, centre, width):
+    """How likely each level is for a log variance N(centre, width^2), shared by the levels on both sides of it."""
+    from scipy.integrate import quad
+
+    def density(u):
+        return np.exp(-(((u - centre) / width) ** 2) / 2) / (width * np.sqrt(2 * np.pi))
+
+    step, far = logs[1] - logs[0], 12 * width
+    result = []
+    for m, at in enumerate(logs):
+        up = 1.0 if m == 0 else None
+        down = 1.0 if m == len(logs) - 1 else None
+        below = quad(lambda u, at=at, up=up: density(u) * (up or 1 - (at - u) / step), at - (far if up else step), at)
+        above = quad(
+            lambda u, at=at, down=down: density(u) * (down or 1 - (u - at) / step), at, at + (far if down else step)
+        )
+        result.append(below[0] + above[0])
+    return np.array(result)
+
+
+def mixture_bound(times, values, k, noises, r, log_levels, none, mean=0.0):
+    """The mixture's bound for weights r (M, N, K + 1) and noises[m][i], the noise matrix of course i at level m.
+
+    `log_levels`: of each cluster and of "none", the log probability of the levels, (K + 1, M).
+    """
+    from scipy.special import gammaln
+
+    M, N, K = r.shape[0], r.shape[1], r.shape[2] - 1
+    rows = [(m, i) for m in range(M) for i in range(N)]
+    x, y, R = [times[i] for _, i in rows], [values[i] for _, i in rows], [noises[m][i] for m, i in rows]
+    n = r.sum(axis=(0, 1))
+    total = gammaln(K) - gammaln(K + n[:-1].sum()) + gammaln(1 + n[:-1]).sum() + gammaln(K + 1)
+    total += n[-1] * np.log(none) + n[:-1].sum() * np.log(1 - none) - (r[r > 0] * np.log(r[r > 0])).sum()
+    total += (r.sum(axis=1).T * log_levels).sum()
+    total += sum(weighted_log_density(x, y, k, R, [r[m, i, c] for m, i in rows], mean) for c in range(K))
+    return total + sum(r[m, i, K] * log_density(values[i], mean, k(times[i], times[i]) + noises[m][i]) for m, i in rows)
+
+
 # -- fifty digits ------------------------------------------------------------------------------------------------
 
 EXACT_KERNELS = {

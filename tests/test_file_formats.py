@@ -68,7 +68,13 @@ def runs(tmp_path_factory):
         tl.analyse(folder / "wide.csv", folder / "mixture", ontology=tl.ontology.example(), title="Genes", **plain)
     tl.analyse(exact, folder / "evidence", method="evidence", k=2, model=tl.GP.se(0.9, 0.7, 0.05, clock=2), **plain)
     tl.analyse(exact, folder / "spectral", method="spectral", k=2, model=tl.GP.se(0.9, 0.7, 0.05), **plain)
-    return [folder / name for name in ("mixture", "evidence", "spectral")]
+    rng = np.random.default_rng(0)
+    noisy = np.outer(np.repeat([-2, 2], 9), np.cos(3 * times))
+    noisy += rng.standard_normal(values.shape) * np.repeat([0.02, 0.4], 9)[:, None]
+    model = tl.GP.se(0.9, 2.0, 0.1)
+    with pytest.warns(tl.DataWarning, match="the noise differs between"):
+        tl.analyse(tl.TimeCourses.from_arrays(times, noisy), folder / "noisy", k=2, model=model, robust=False, **plain)
+    return [folder / name for name in ("mixture", "evidence", "spectral", "noisy")]
 
 
 def loaded(runs, name):

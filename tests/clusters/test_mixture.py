@@ -319,7 +319,7 @@ def test_wild_values_are_named_and_no_others():
     courses, _, thrown = tl.simulate.outlying(0.08, share=0.01, size=0.8, seed=4)
     gp = tl.GP.se(0.9, 0.6, 0.08)
     with pytest.warns(tl.DataWarning, match=r"2\d of 2,250 values count for little \(weight 0.00\d to 0.0\d\)"):
-        found = mixture(courses, gp, k=3)
+        found = mixture(courses, gp, k=3, noise="common")
     out = found.outliers()
     row, column = np.nonzero(thrown)
     expected = {(courses.names[i], round(tl.simulate.grid()[j], 6)) for i, j in zip(row, column, strict=True)}
@@ -331,7 +331,7 @@ def test_wild_values_are_named_and_no_others():
     assert (np.abs(out["value"] - out["expected"]) > 0.3).all()
     assert (np.abs(out["z"]) > 3).all()
     assert out["weight"].between(0, 0.05).all()
-    assert mixture(courses, gp, k=3, robust=False).outliers().empty
+    assert mixture(courses, gp, k=3, robust=False, noise="common").outliers().empty
 
 
 def test_the_table_of_wild_values_is_exact():
@@ -339,7 +339,7 @@ def test_the_table_of_wild_values_is_exact():
     courses, _, _ = tl.simulate.outlying(0.08, share=0.01, size=0.8, seed=4)
     gp = tl.GP.se(0.9, 0.6, 0.08)
     with pytest.warns(tl.DataWarning, match="count for little"):
-        found = mixture(courses, gp, k=3)
+        found = mixture(courses, gp, k=3, noise="common")
     out, lower = found.outliers(), found.courses.errors > 0
     np.testing.assert_array_equal(out["value"], courses.values[lower])
     np.testing.assert_allclose(out["weight"], 0.08**2 / (0.08**2 + found.courses.errors[lower] ** 2), rtol=1e-12)
@@ -352,8 +352,8 @@ def test_wild_values_do_not_matter():
     gp = tl.GP.se(0.9, 0.6, 0.06)
     assert thrown.any(axis=1).sum() > 20
     with pytest.warns(tl.DataWarning, match="of 2,250 values count for little"):
-        robust = mixture(courses, gp)
-    plain = mixture(courses, gp, k=3, robust=False)
+        robust = mixture(courses, gp, noise="common")
+    plain = mixture(courses, gp, k=3, robust=False, noise="common")
     assert robust.k == 3
     assert nmi(robust.nearest, truth) > 0.9
     assert nmi(plain.nearest, truth) < 0.5  # what becomes of it otherwise

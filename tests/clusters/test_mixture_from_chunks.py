@@ -462,7 +462,7 @@ def test_a_gap_pattern_whose_courses_are_all_in_none():
     wild = 3 * np.array([[1, -2, np.nan, 2, 0, -2, 1, 2.0]])  # a pattern of gaps that no other course has
     courses = tl.TimeCourses.from_arrays(TIMES, np.concatenate([wild, values]))
     settings = {"k": 2, "spread": 0.05, "robust": False}
-    found, whole = mixture_from_chunks([courses], gp, **settings), mixture(courses, gp, **settings)
+    found, whole = mixture_from_chunks([courses], gp, **settings), mixture(courses, gp, noise="common", **settings)
     assert (found.labels == -1).nonzero()[0].tolist() == [0]
     for k in range(2):
         np.testing.assert_allclose(found.curve(k, TIMES), whole.curve(k, TIMES), atol=1e-5)

@@ -17,6 +17,7 @@ from timelike.base.files import atomic_path
 from timelike.clusters.clustering import Clustering
 from timelike.clusters.curves.curve_clustering import CurveClustering
 from timelike.clusters.curves.membership import Step
+from timelike.clusters.curves.noise import Noise
 from timelike.courses import TimeCourses
 from timelike.courses.designs import Designs
 from timelike.exceptions import InputError
@@ -29,7 +30,8 @@ DAMAGED = (
 )
 """What reading a file that is not ours, or not whole, can raise."""
 KINDS = {
-    **dict.fromkeys(("points", "values", "errors", "weighed", "probabilities", "responsibilities", "linkage"), "f"),
+    **dict.fromkeys(("points", "values", "errors", "weighed", "linkage"), "f"),
+    **dict.fromkeys(("probabilities", "responsibilities", "level_weights"), "f"),
     **dict.fromkeys(("starts", "design_of", "labels"), "iu"),
     "facts": "u",
 }
@@ -46,6 +48,7 @@ def save(path: str | PathLike[str], clustering: Clustering, courses: TimeCourses
     arrays: Arrays = {"labels": clustering.labels, "points": designs.points, "starts": designs.starts}
     arrays |= {"design_of": courses.design_of, "values": courses.values}
     optional = {"errors": designs.errors, "linkage": clustering.linkage, "probabilities": clustering.probabilities}
+    optional["level_weights"] = getattr(clustering, "level_weights", None)
     arrays |= {name: array for name, array in optional.items() if array is not None}
     if isinstance(clustering, CurveClustering):
         arrays |= {"responsibilities": clustering.responsibilities}
@@ -53,6 +56,7 @@ def save(path: str | PathLike[str], clustering: Clustering, courses: TimeCourses
             arrays["weighed"] = clustering.courses.errors
         facts |= {name: getattr(clustering, name) for name in ("spread", "learned", "continuum")}
         facts["path"] = [list(step) for step in clustering.path]
+        facts["noise"] = clustering.noise.to_dict()
     text = np.frombuffer(json.dumps(facts).encode(), dtype=np.uint8)
     with atomic_path(path) as temporary:
         np.savez_compressed(temporary, facts=text, allow_pickle=False, **arrays)
@@ -111,6 +115,7 @@ def _clustering(facts: dict[str, Any], arrays: Arrays, courses: TimeCourses, gp:
     if "responsibilities" not in arrays:
         return Clustering(**shared)
     weighed = None if "weighed" not in arrays else _checked(arrays["weighed"], courses.values.shape, 0)
+    noise = _noise(facts["noise"])
     return CurveClustering(
         **shared,
         here=gp.at(courses if weighed is None else courses.with_errors(weighed)),
@@ -120,7 +125,20 @@ def _clustering(facts: dict[str, Any], arrays: Arrays, courses: TimeCourses, gp:
         learned=bool(facts["learned"]),
         path=tuple(Step._make([*step[:-1], tuple(step[-1])]) for step in facts["path"]),
         continuum=bool(facts["continuum"]),
+        noise=noise,
+        level_weights=None if len(noise) == 1 else _checked(arrays["level_weights"], (len(noise), count, k + 1), 0, 1),
     )
+
+
+def _noise(facts: dict[str, Any]) -> Noise:
+    """The levels of the noise, equally far apart; the numbers beside them are standard deviations and a middle."""
+    logs = np.array(facts["logs"], dtype=float)
+    steps = np.diff(_checked(logs, (max(len(logs), 1),)))
+    if len(steps) and not (steps[0] > 0 and np.allclose(steps, steps[0])):
+        raise ValueError("the levels of the noise are not a ladder")
+    known = [float(facts[name]) for name in ("centre", "width", "between")]
+    _checked(np.array(known[:1]), (1,))
+    return Noise(logs, known[0], *_checked(np.array(known[1:]), (2,), 0).tolist())
 
 
 def _checked(array: NDArray[Any], shape: tuple[int, ...], low: float = -np.inf, high: float = np.inf) -> NDArray[Any]:

@@ -24,6 +24,8 @@ from timelike.clusters.curves.ascent import (
 from timelike.clusters.curves.bound import AnySpread, Clusters, Fit, explained, sample
 from timelike.clusters.curves.curve_clustering import CurveClustering, finished
 from timelike.clusters.curves.membership import Choice, steps, supported
+from timelike.clusters.curves.noise import COMMON
+from timelike.clusters.curves.noise_search import CLEAR, LISTENERS, improved, noise_of
 from timelike.courses import TimeCourses
 from timelike.exceptions import DataWarning, InputError, warn
 from timelike.gp import GP
@@ -37,6 +39,9 @@ FURTHEST = 5.0
 """How far a logarithm of a hyperparameter may go from where it was."""
 REFINERS = 500
 """So many courses, drawn at random, decide about hyperparameters."""
+NOISES = ("auto", "common")
+NOISE_ROUNDS = 3
+"""How often clusters are sought anew after their noise was learned."""
 
 
 def mixture(
@@ -46,6 +51,7 @@ def mixture(
     *,
     spread: float | None = None,
     robust: bool = True,
+    noise: str = "auto",
     refine: bool = False,
     max_k: int = MAX_K,
     seed: int = 0,
@@ -72,6 +78,10 @@ def mixture(
         Let single wild values count for little: those that neither the other values of their course nor a response
         of it explain, see :func:`timelike.gp.wild.wild_values`. ``outliers()`` of the result names them, and how little
         they count. No value is left out.
+    noise
+        ``"auto"``: courses have a noise of their own, clusters have one, or both, where the bound says so clearly (by
+        10 for each freedom); a warning says what was found, and ``course_noise`` of the result has it.
+        ``"common"``: all courses have the model's noise, as in the paper.
     refine
         Also adapt the hyperparameters to the clusters, as long as the bound rises; see ``gp`` of the result.
     max_k
@@ -94,11 +104,15 @@ def mixture(
     checks.instance(courses, TimeCourses, "courses")
     checks.instance(gp, GP, "gp")
     check_settings(courses, k, spread, max_k)
+    if noise not in NOISES:
+        raise InputError(f"noise is {noise!r}: choose from {', '.join(NOISES)}.")
     with one_thread_below():
         wild = wild_values(courses, gp) if robust else NONE
         here = gp.at(wild.weighed(courses))
         data = sample(here.smooth())
         choice = chosen(data, k, spread, max_k, seed, effort)
+        if noise == "auto":
+            data, choice = with_own_noise(data, choice, k, spread, max_k, seed, effort)
         if refine:
             here, data, better = refined(here, data, choice.fit, spread)
             choice = chosen(data, k, spread, max_k, seed, effort) if k is None else replace(choice, fit=better)
@@ -106,6 +120,7 @@ def mixture(
         result = finished(here, data, choice, "mixture", keep_single=k is not None, **known)
     say(result.k, k, choice)
     say_wild(wild, courses)
+    say_noise(result)
     return result
 
 
@@ -131,6 +146,20 @@ def chosen(
     return Choice(fit, steps([fit], len(data)))
 
 
+def with_own_noise(
+    data: AnySpread, choice: Choice, k: int | None, spread: float | None, max_k: int, seed: int, effort: Effort
+) -> tuple[AnySpread, Choice]:
+    """The courses with a noise of their own, or of their clusters', where that pays, and the fit chosen anew."""
+    noise = noise_of(data, choice.fit, spread, seed)
+    for _ in range(NOISE_ROUNDS if noise is not COMMON else 0):
+        data = replace(data, noise=noise)
+        choice = chosen(data, k, spread, max_k, seed, effort)
+        noise, gain = improved(data, choice.fit, spread, seed)
+        if gain < CLEAR:
+            break
+    return data, choice
+
+
 def sought(
     data: Courses, k: int | None, spread: float | None, max_k: int, seed: int, effort: Effort = EFFORT
 ) -> Choice:
@@ -139,6 +168,8 @@ def sought(
         fit = fit_k(data, k, spread, seed, effort)
         return Choice(fit, steps([fit], len(data)))
     few = data.draw(effort.walkers, seed)
+    if len(few.noise) > 1:
+        few = few.draw(LISTENERS, seed)
     fits = walk(few, spread, min(max_k, len(few)), seed, effort)
     fit, continuum = choose(fits)
     path = steps(fits, len(few))
@@ -211,6 +242,21 @@ def say_wild(wild: Wild, courses: TimeCourses) -> None:
     warn(
         f"{len(wild):,} of {len(courses.values):,} values {counts} for little ({weights}): outliers.csv (in Python "
         f"outliers()) names them; robust=False (--no-robust) gives every value its full weight.{crowded}",
+        DataWarning,
+    )
+
+
+def say_noise(found: CurveClustering) -> None:
+    """Tell the user where courses, or clusters, have a noise of their own."""
+    if found.level_weights is None:
+        return
+    whose = [f"courses (by a factor of {np.exp(found.noise.width / 2):.2g})"] if found.noise.width > 0 else []
+    whose += ["clusters"] if found.noise.between > 0 else []
+    low, high = np.quantile(found.course_noise, [0.05, 0.95])
+    warn(
+        f"the noise differs between {' and between '.join(whose)}: nine of ten courses have one from {low:.2g} to "
+        f"{high:.2g}, the model {found.gp.noise_sd:.2g}. Courses count by their own; course_noise has it, and "
+        "noise='common' takes the model's for all.",
         DataWarning,
     )
 

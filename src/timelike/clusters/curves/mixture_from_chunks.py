@@ -132,7 +132,8 @@ def mixture_from_chunks(
     The chunks are read once; their values go to a file in `scratch` (8 bytes each), over which the sweeps run. In
     memory are a block of courses, and 16 bytes for each course. The number of clusters is sought on a random sample
     and then decided by the bound of all courses, and the spread is that of the sample, both as in
-    :func:`timelike.mixture` above 50,000 courses: the same clusters come out.
+    :func:`timelike.mixture` above 50,000 courses: the same clusters come out. All courses have the model's noise, as
+    with ``noise="common"`` there.
 
     Parameters
     ----------
