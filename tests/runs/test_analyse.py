@@ -348,6 +348,48 @@ def test_notes_are_kept_in_the_record(table, tmp_path):
         assert tl.analyse(tmp_path / "genes.csv").record.notes == analysis.record.notes  # written or not
 
 
+@pytest.fixture
+def raised(table):
+    """The courses of the table, each at a level of its own, with a gap at the end."""
+    courses = tl.read(table)
+    times, values = courses.to_matrix()
+    times[-1] = 40
+    return tl.TimeCourses.from_arrays(times, values + 10 * np.arange(30)[:, None], courses.names)
+
+
+@pytest.mark.parametrize("scale", ["none", "center"])
+def test_what_courses_ask_for_is_said_once(raised, tmp_path, scale):
+    model = tl.GP.se(2, 1, 0.1, mean=0 if scale == "center" else 145)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        analysis = tl.analyse(raised, tmp_path / "out", model=model, scale=scale, k=2)
+    said = [str(w.message) for w in caught]
+    for words, due in (("% of the variance lies between", scale == "none"), ("from 9.29 to 40", True)):
+        assert sum(words in sentence for sentence in said) == due
+        assert sum(words in note for note in analysis.record.notes) == due
+        assert (words in (tmp_path / "out" / "run.json").read_text()) == due
+        assert (words in (tmp_path / "out" / "report.html").read_text()) == due
+    assert {w.category for w in caught if "gap" in str(w.message)} == {tl.DataWarning}
+    assert {w.filename for w in caught} == {__file__}
+
+
+@pytest.mark.parametrize("scale", ["none", "center"])
+def test_counts_are_said_once_also_where_they_are_centred(scale):
+    rng = np.random.default_rng(0)
+    levels = np.exp(rng.uniform(0, 9, (20, 1)))
+    counts = tl.TimeCourses.from_arrays(range(5), rng.poisson(levels * np.ones(5)))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        analysis = tl.analyse(counts, scale=scale, k=2)
+    assert sum("are these counts?" in str(w.message) for w in caught) == 1
+    assert sum("are these counts?" in note for note in analysis.record.notes) == 1
+
+
+def test_a_fit_by_itself_does_not_look(raised):
+    assert len(tl.look(raised)) == 1
+    assert not any("variance lies" in sentence for sentence in tl.fit(raised).warnings)
+
+
 def test_a_full_folder_is_not_overwritten(done, table):
     _, out = done
     with pytest.raises(tl.InputError, match="is not empty"):

@@ -15,7 +15,7 @@ from timelike.gp import GP
 from timelike.gp.kernels import NAMED
 from timelike.reading import Understood, understand
 from timelike.reading.options import OPTIONS
-from timelike.runs.analyse import given_or_fitted
+from timelike.runs.analyse import given_or_fitted, note_gaps, prepared
 from timelike.runs.recipe import SCALES, Clock, Recipe
 
 FILE = click.Path(dir_okay=False, path_type=Path)
@@ -98,7 +98,7 @@ def split_reading(options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, An
 def courses_of(file: Path, **options: Any) -> TimeCourses:
     """The courses of a file, chosen and scaled as asked, with a word about what was understood."""
     reading, choices = split_reading(options)
-    return Recipe.of(**choices).prepared(understood(file, reading).courses)
+    return prepared(understood(file, reading).courses, Recipe.of(**choices))
 
 
 def understood(file: Path, reading: dict[str, Any]) -> Understood:
@@ -112,7 +112,9 @@ def understood(file: Path, reading: dict[str, Any]) -> Understood:
 def model_of(courses: TimeCourses, model: Path | None, kernel: str | None, clock: Clock | None) -> GP:
     """The model in a file, or one fitted to the courses."""
     one_model(model, kernel, clock)
-    return given_or_fitted(courses, model, kernel or "se", "auto" if clock is None else clock, say)
+    gp = given_or_fitted(courses, model, kernel or "se", "auto" if clock is None else clock, say)
+    note_gaps(courses, gp)
+    return gp
 
 
 def one_model(model: Path | None, kernel: str | None, clock: Clock | None) -> None:

@@ -36,6 +36,7 @@ from timelike.pairs.explain import Explanation
 from timelike.pairs.explain import explain as explain_pair
 from timelike.pairs.nearest.neighbors import neighbors as nearest
 from timelike.pairs.similarity import similarity as all_pairs
+from timelike.runs.analyse import prepared
 from timelike.runs.recipe import Clock, Recipe
 
 ANY = click.Path(path_type=Path)
@@ -144,7 +145,7 @@ def _both(file: Path, to: Path | None, options: dict[str, Any]) -> tuple[TimeCou
     asked, items = understood(file, reading), understood(to, reading)
     same_unit(items.time_unit, asked.time_unit, file)
     recipe = Recipe.of(**choices)
-    return recipe.scaled(asked.courses), recipe.prepared(items.courses)
+    return recipe.scaled(asked.courses), prepared(items.courses, recipe)
 
 
 @click.command()

@@ -487,7 +487,7 @@ def _from_flat(
         at = int(np.argmin(valid))
         raise InputError(
             f"the error of course {names[owner[at]]!r} at time {checks.time(points[at])} is {errors[at]}: expected a "
-            "standard error, zero or more."
+            "finite standard error, zero or more. Where a value says nothing, give NaN for the value."
         )
     order = np.lexsort((*points.T[::-1], owner))  # replicates keep the order in which they came
     points, errors = points[order], None if errors is None else errors[order]

@@ -19,6 +19,7 @@ from timelike.exceptions import DataWarning, FitWarning, InputError, warn
 from timelike.gp import GP
 from timelike.gp.fit import fit
 from timelike.gp.kernels import name_of
+from timelike.gp.look import like_counts, look, wide_gaps
 from timelike.ontology.enrichment import enrichment
 from timelike.reading import understand
 from timelike.runs.analysis import Analysis
@@ -66,6 +67,11 @@ def analyse(
         ``seed``, ``title``, ``time_unit``, ``value_name``: see :class:`timelike.runs.recipe.Recipe`. By default no
         course is left out and nothing is scaled.
 
+    Warns
+    -----
+    DataWarning
+        Of what the data ask for, see :func:`timelike.look`; the record keeps the sentences.
+
     Examples
     --------
     >>> import timelike as tl
@@ -85,9 +91,10 @@ def analyse(
             say(line)
         for doubt in () if heard else doubts:
             warn(doubt, DataWarning)
-        courses = recipe.prepared(given)
+        courses = prepared(given, recipe)
         gp = given_or_fitted(courses, model, recipe.kernel, recipe.clock, say)
         recipe = recipe if model is None else replace(recipe, kernel=name_of(gp.kernel), clock=gp.clock or "linear")
+        note_gaps(courses, gp)
         say("grouping the courses")
         here = gp.at(courses)  # held: what the steps have in common is computed once
         clustering = recipe.grouped(courses, gp)
@@ -96,6 +103,20 @@ def analyse(
         record = Record(source, recipe, None if model is None else GIVEN, notes=kept)
         analysis = Analysis(here, clustering, record, terms)
         return analysis if folder is None else write(analysis, folder, say)
+
+
+def prepared(given: TimeCourses, recipe: Recipe) -> TimeCourses:
+    """The courses that are analysed; warns of what they ask for."""
+    courses = recipe.prepared(given)
+    for sentence in dict.fromkeys([*like_counts(given), *look(courses)]):  # scaled, counts are no whole numbers
+        warn(sentence, DataWarning)
+    return courses
+
+
+def note_gaps(courses: TimeCourses, gp: GP) -> None:
+    """Warn of gaps between times that curves of the model cannot cross."""
+    for sentence in wide_gaps(courses, gp):
+        warn(sentence, DataWarning)
 
 
 def given_or_fitted(
