@@ -100,21 +100,25 @@ def log_density(y, mean, C):
     return -0.5 * (residual @ np.linalg.solve(C, residual) + log_det + len(residual) * np.log(2 * np.pi))
 
 
-def marginal(x, y, k, noise_variance, mean=0.0, error=0.0):
-    """log p(y): eq. Gaussian_likelihood with K_y = K + noise I (+ known error variances)."""
+def marginal(x, y, k, noise_variance, mean=0.0, error=0.0, weight=1.0):
+    """log p(y): eq. Gaussian_likelihood with K_y = K + noise I (+ known error variances), divided by weights."""
     R = np.eye(len(y)) * noise_variance + np.diag(np.broadcast_to(np.square(error), len(y)))
-    return log_density(y, mean, k(x, x) + R)
+    return log_density(y, mean, k(x, x) + R / weight)
 
 
-def score(times, values, k, noise_variance, mean=0.0, errors=None):
+def score(times, values, k, noise_variance, mean=0.0, errors=None, weights=None):
     """Summed log marginal likelihood, eq. inference_async."""
     errors = [0.0] * len(values) if errors is None else errors
-    return sum(marginal(x, y, k, noise_variance, mean, e) for x, y, e in zip(times, values, errors, strict=True))
+    weights = [1.0] * len(values) if weights is None else weights
+    return sum(
+        marginal(x, y, k, noise_variance, mean, e, w) for x, y, e, w in zip(times, values, errors, weights, strict=True)
+    )
 
 
-def similarity(x_i, y_i, x_j, y_j, k, noise_variance, mean=0.0, error_i=0.0, error_j=0.0):
+def similarity(x_i, y_i, x_j, y_j, k, noise_variance, mean=0.0, error_i=0.0, error_j=0.0, weight_i=1.0, weight_j=1.0):
     """s(i, j) = log p_same - log p_diff, eq. bayesfactor1, from two full covariance matrices."""
     e_i, e_j = np.broadcast_to(error_i, len(y_i)), np.broadcast_to(error_j, len(y_j))
+    w_i, w_j = np.broadcast_to(weight_i, len(y_i)), np.broadcast_to(weight_j, len(y_j))
     same = marginal(
         np.concatenate([x_i, x_j]),
         np.concatenate([y_i, y_j]),
@@ -122,19 +126,21 @@ def similarity(x_i, y_i, x_j, y_j, k, noise_variance, mean=0.0, error_i=0.0, err
         noise_variance,
         mean,
         np.concatenate([e_i, e_j]),
+        np.concatenate([w_i, w_j]),
     )
-    return same - marginal(x_i, y_i, k, noise_variance, mean, e_i) - marginal(x_j, y_j, k, noise_variance, mean, e_j)
+    first = marginal(x_i, y_i, k, noise_variance, mean, e_i, w_i)
+    return same - first - marginal(x_j, y_j, k, noise_variance, mean, e_j, w_j)
 
 
-def similarity_matrix(times, values, k, noise_variance, mean=0.0, errors=None):
+def similarity_matrix(times, values, k, noise_variance, mean=0.0, errors=None, weights=None):
     n = len(values)
     errors = [0.0] * n if errors is None else errors
+    weights = [1.0] * n if weights is None else weights
     S = np.empty((n, n))
     for i in range(n):
         for j in range(n):
-            S[i, j] = similarity(
-                times[i], values[i], times[j], values[j], k, noise_variance, mean, errors[i], errors[j]
-            )
+            both = errors[i], errors[j], weights[i], weights[j]
+            S[i, j] = similarity(times[i], values[i], times[j], values[j], k, noise_variance, mean, *both)
     return S
 
 

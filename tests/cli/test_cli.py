@@ -216,7 +216,6 @@ def test_cluster_draws(table, tmp_path):
         (["--method", "magic"], "there is no method 'magic': choose from mixture"),
         (["-k", "99"], "from 1 to 15"),
         (["--method", "leiden", "--spread", "0"], "leiden has no spread: leave it out, or use mixture or evidence"),
-        (["--method", "average", "-k", "2", "--no-robust"], "average never leaves out values"),
     ],
 )
 def test_cluster_with_settings_that_cannot_be(table, tmp_path, options, message):

@@ -317,7 +317,7 @@ def test_spread_and_outliers_are_chosen_recorded_and_repeated(tmp_path):
     out, options = tmp_path / "out", ["--model", tmp_path / "model.json", "-k", 3]
     result = run("cluster", tmp_path / "g.csv", "--spread", 0.25, "--no-robust", *options, "--out", out)
     assert result.exit_code == 0, result.output
-    assert "left out 1 of" not in result.output
+    assert "for little" not in result.output
     recipe = json.loads((out / "run.json").read_text())["recipe"]
     assert (recipe["spread"], recipe["robust"]) == (0.25, False)
     found = Analysis.load(out).clustering
@@ -325,8 +325,22 @@ def test_spread_and_outliers_are_chosen_recorded_and_repeated(tmp_path):
     shown = Analysis.load(out).settings()
     assert (shown["spread"], shown["robust"]) == (0.25, False)
     assert "the result is the same to the bit" in run("repeat", out / "run.json", "--out", tmp_path / "again").output
-    with pytest.warns(tl.DataWarning, match="left out 1 of"):
-        assert tl.analyse(tmp_path / "g.csv", model=tmp_path / "model.json", k=3).clustering.courses.values.max() < 40
+    with pytest.warns(tl.DataWarning, match="1 of 450 values counts for little"):
+        robust = tl.analyse(tmp_path / "g.csv", model=tmp_path / "model.json", k=3).clustering
+    assert robust.outliers()["value"].tolist() == [40.0]
+    assert robust.courses.values.max() == 40
+
+
+def test_wild_values_have_their_full_weight_in_a_fit_where_asked(tmp_path):
+    courses, _ = tl.simulate.profiles(per_group=10, noise=0.05, seed=4)
+    times, values = courses.to_matrix()
+    values[3, 5] = 4.0
+    spoilt = tl.TimeCourses.from_arrays(times, values)
+    with pytest.warns((tl.DataWarning, tl.FitWarning)) as heard:
+        robust = tl.analyse(spoilt, k=3)
+    assert len([w for w in heard if "1 of 450 values" in str(w.message)]) == 2  # of the fit and of the mixture
+    plain = tl.analyse(spoilt, method="average", k=3, robust=False)
+    assert plain.gp.noise_sd > 2 * robust.gp.noise_sd
 
 
 def test_evidence_takes_a_spread_and_has_none_by_itself(table):

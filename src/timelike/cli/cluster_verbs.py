@@ -23,7 +23,7 @@ from timelike.cli.options import (
     understood,
 )
 from timelike.cli.output import quiet_option, say
-from timelike.clusters.methods import METHODS, taking
+from timelike.clusters.methods import METHODS
 from timelike.exceptions import InputError
 from timelike.ontology import Ontology
 from timelike.ontology import read as read_ontology
@@ -34,7 +34,7 @@ from timelike.runs.repeat import differences, reading_of_others
 from timelike.runs.repeat import repeat as repeat_run
 
 SPREAD = "How much curves of a cluster differ, in units of the signal (default: mixture learns it, evidence takes 0)."
-ROBUST = f"Leave out single values that the others of their course rule out ({taking('robust')} only)."
+ROBUST = "Let single wild values count for little, in the fit where they decide and in the mixture."
 
 
 class _Number(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # generic only in newer releases

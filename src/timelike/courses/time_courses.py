@@ -278,6 +278,10 @@ class TimeCourses:
         errors = None if self.errors is None else self.errors / each
         return self._with((self.values - np.repeat(self._means, self.sizes)) / each, errors)
 
+    def with_errors(self, errors: Floats) -> TimeCourses:
+        """The same courses with these known standard errors, one for each value."""
+        return self._with(self.values, errors)
+
     def most_variable(self, n: int) -> TimeCourses:
         """The `n` courses whose values have the largest standard deviation, in their present order."""
         if not checks.is_whole(n) or not 1 <= n <= len(self):

@@ -41,7 +41,8 @@ class CourseEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
     def _model(self, courses: TimeCourses) -> GP:
         """The model that was given, or else the one that fits the courses best."""
         if self.gp is None:
-            return fit(courses, self.kernel, self.mean, clock=self.clock)
+            robust = getattr(self, "robust", True)
+            return fit(courses, self.kernel, self.mean, clock=self.clock, robust=robust)
         checks.instance(self.gp, GP, "gp")
         return self.gp
 

@@ -14,15 +14,20 @@ from timelike.gp.search_space import SearchSpace
 if TYPE_CHECKING:
     from timelike.gp.fit import Objective
 
+VISIBLE = 0.1
+"""An error of the log likelihood that is said."""
+
 
 def doubts(objective: Objective, space: SearchSpace, place: Floats) -> tuple[str, ...]:
     """What to say about the place where the search for the largest objective ended; nothing if all is well."""
-    known_errors = objective.courses.errors is not None
+    errors = objective.courses.designs.errors
+    known_errors = errors is not None and bool(errors.all())  # of all values, not of wild ones alone
     return (
         *_idle_clock(objective),
         *_on_a_bound(space, place, known_errors),
         *_short_length_scale(space, place),
         *_indistinct(objective, space, place, known_errors),
+        *_inexact(objective, place),
     )
 
 
@@ -99,4 +104,14 @@ def _indistinct(objective: Objective, space: SearchSpace, place: Floats, known_e
     return [
         "signal and noise cannot be told apart: other splits of the variance fit almost equally well. Replicates, "
         "more courses or a fixed noise would help; similarities depend on the split."
+    ]
+
+
+def _inexact(objective: Objective, place: Floats) -> list[str]:
+    error = objective.error(place)
+    if error <= VISIBLE:
+        return []
+    return [
+        f"the log likelihood is known only to {error:.2g}: courses are long, and the noise is so small against the "
+        "signal that the last digits of the covariance count."
     ]

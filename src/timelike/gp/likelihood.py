@@ -8,17 +8,18 @@ designs share points, the kernel is evaluated over those and cut; where they do 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from copy import copy
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
-from timelike.base.arrays import Floats, Ints
-from timelike.courses.designs import distinct_points
-from timelike.exceptions import InputError
+from timelike.base.arrays import Bools, Floats, Ints
+from timelike.courses.designs import distinct_points, ranges
 from timelike.gp.basis import LEAST_NOISE
 from timelike.gp.kernels import check_coordinates
+from timelike.gp.long_courses import Padded, padded
+from timelike.gp.long_likelihood import Long
+from timelike.gp.positive_definite import inverse_and_log_det
 from timelike.gp.stationary import Form, blocks, form_of
 
 if TYPE_CHECKING:
@@ -43,6 +44,12 @@ class Limits:
     """Entries of the matrices of one batch, at most, where designs share points."""
     own_numbers: int = 65_536
     """The same where they do not: these pass through the processor's cache many times."""
+    long_points: int = 60
+    """A design with more points is long, and worked on as such where that pays."""
+    long_cost: int = 20_000_000
+    """It does where the cubes of the sizes of long designs add up to more than this."""
+    nodes: int = 1000
+    """So many nodes, at most, take the place of a long course's points, and three quarters of their number."""
 
 
 LIMITS = Limits()
@@ -82,6 +89,10 @@ class Shared:
     points: Floats
     batches: tuple[Batch, ...]
 
+    def factored(self, kernel: Kernel, signal: float, noise: float, least: float) -> Factored:
+        """The courses under a kernel."""
+        return _factor(self, kernel, signal, noise, least)
+
     def kernel(self, kernel: Kernel) -> tuple[Floats, Floats]:
         """The kernel over the distinct points, (m, m), and its gradient, (m, m, p)."""
         return kernel(self.points, eval_gradient=True)
@@ -107,6 +118,10 @@ class Own:
     batches: tuple[Batch]
     form: Form
 
+    def factored(self, kernel: Kernel, signal: float, noise: float, least: float) -> Factored:
+        """The courses under a kernel."""
+        return _factor(self, kernel, signal, noise, least)
+
     def kernel(self, kernel: Kernel) -> tuple[Floats, Floats]:
         """The kernel within each design, (G, n, n), and its gradient, (G, n, n, p)."""
         return blocks(kernel, self.form, self.points)
@@ -120,7 +135,24 @@ class Own:
         return parts[0]
 
 
-Group = Shared | Own
+class Factored(Protocol):
+    """Courses at given parameters."""
+
+    def mean_sums(self) -> tuple[float, float]:
+        """Numerator and denominator of the generalised least squares estimate of the mean."""
+
+    def value_and_gradient(self, mean: float) -> tuple[float, Floats]:
+        """Log likelihood without its constant, and its gradient, at the given mean."""
+
+    def error(self, mean: float) -> float:
+        """The log likelihood is off by no more than this, but for rounding."""
+
+
+class Group(Protocol):
+    """Courses that are worked on together."""
+
+    def factored(self, kernel: Kernel, signal: float, noise: float, least: float) -> Factored:
+        """The courses under a kernel, with a signal and a noise variance, the latter at least so much of the former."""
 
 
 class Likelihood:
@@ -149,8 +181,8 @@ class Likelihood:
 
     def with_kernel(self, kernel: Kernel) -> Likelihood:
         """The likelihood of the same courses with another kernel that has the same form, for instance on a clock."""
-        other = copy(self)
-        other.kernel = kernel
+        other = Likelihood.__new__(Likelihood)
+        vars(other).update(vars(self) | {"kernel": kernel})
         return other
 
     def __call__(self, parameters: Floats) -> Score:
@@ -164,13 +196,25 @@ class Likelihood:
         A noise variance below `least` times the largest signal variance is taken as that: a search passes through
         places that double precision cannot tell from singular.
         """
-        signal, noise = np.exp(np.array([log_signal, log_noise]) - 2 * np.log(self.scale))
-        factored = [_factor(group, kernel, signal, noise, least) for group in self.groups]
-        shift = 0.0 if self.fixed_mean else _best_mean(factored)
+        factored, shift = self._factored(kernel, log_signal, log_noise, least)
         parts = [part.value_and_gradient(shift) for part in factored]
         constant = self.count * (0.5 * np.log(2 * np.pi) + np.log(self.scale))
         value = sum(part[0] for part in parts) - constant
         return Score(float(value), np.sum([part[1] for part in parts], axis=0), self.offset + self.scale * shift)
+
+    def error(self, parameters: Floats) -> float:
+        """By how much the value is off at most, but for rounding: zero unless courses are long."""
+        kernel = self.kernel.clone_with_theta(parameters[:-2])
+        factored, shift = self._factored(kernel, float(parameters[-2]), float(parameters[-1]), LEAST_NOISE)
+        return sum(part.error(shift) for part in factored)
+
+    def _factored(
+        self, kernel: Kernel, log_signal: float, log_noise: float, least: float
+    ) -> tuple[list[Factored], float]:
+        """All groups, and the mean inside."""
+        signal, noise = np.exp(np.array([log_signal, log_noise]) - 2 * np.log(self.scale))
+        factored = [group.factored(kernel, signal, noise, least) for group in self.groups]
+        return factored, 0.0 if self.fixed_mean else _best_mean(factored)
 
 
 # -- statistics ----------------------------------------------------------------------------------------
@@ -188,16 +232,57 @@ class _Statistics:
     def groups(self, form: Form | None) -> Iterator[Group]:
         """All designs, so that the kernel is evaluated between few points of different designs."""
         designs, limits = self.courses.designs, self.limits
-        every = np.arange(len(designs))
-        distinct, point = distinct_points(designs.points)
+        long = self.long_designs(form)
+        if form is not None and long.any():
+            yield Long.of(list(self.long_batches(np.flatnonzero(long))), form, limits.nodes)
+        every = np.flatnonzero(~long)
+        if not len(every):
+            return
+        distinct, point = self.points_of(every)
         fits = len(distinct) <= limits.distinct_points
-        if fits and len(distinct) ** 2 <= limits.group_points * len(designs.points):
+        if fits and len(distinct) ** 2 <= limits.group_points * designs.sizes[every].sum():
             yield Shared(distinct, tuple(self.batches(every, point, limits.batch_numbers)))
         elif form is not None:
             for batch in self.batches(every, np.arange(len(point)), limits.own_numbers):
                 yield Own(designs.points[batch.point], (batch,), form)
         else:
             yield from self.cut_groups(distinct, point)
+
+    def points_of(self, chosen: Ints) -> tuple[Floats, Ints]:
+        """The different points of the chosen designs, (U, d), and for each point of theirs its row among them, (P,)."""
+        designs = self.courses.designs
+        rows = ranges(designs.starts[:-1][chosen], designs.sizes[chosen])
+        point = np.zeros(len(designs.points), dtype=np.intp)
+        distinct, point[rows] = distinct_points(designs.points[rows])
+        return distinct, point
+
+    def long_designs(self, form: Form | None) -> Bools:
+        """Which designs are worked on as long ones, (G,)."""
+        designs, limits = self.courses.designs, self.limits
+        long = designs.sizes > limits.long_points
+        pays = (designs.sizes[long].astype(float) ** 3).sum() > limits.long_cost
+        return long if form is not None and designs.points.shape[1] == 1 and pays else np.zeros_like(long)
+
+    def long_batches(self, chosen: Ints) -> Iterator[Padded]:
+        """The chosen designs in batches of about equal sizes, and about equal numbers of courses."""
+        sizes = self.courses.designs.sizes
+        rows = np.minimum([len(members) for members in self.courses.members], sizes + 1)
+        alike = np.column_stack([np.round(2 * np.log2(rows)), np.round(3 * np.log2(sizes))])[chosen]
+        for kind in np.unique(alike, axis=0):
+            same = chosen[(alike == kind).all(axis=1)]
+            step = max(1, self.limits.own_numbers // int((rows * sizes)[same].max()))
+            for i in range(0, len(same), step):
+                yield self.long_batch(same[i : i + step])
+
+    def long_batch(self, chosen: Ints) -> Padded:
+        """Designs side by side."""
+        designs, courses = self.courses.designs, self.courses
+        known = np.split(designs.variances / self.scale**2, designs.starts[1:-1])
+        return padded(
+            [(designs[g][:, 0], known[g]) for g in chosen],
+            [reduced_rows(courses.values_on(g), self.offset, self.scale) for g in chosen],
+            np.array([len(courses.members[g]) for g in chosen], dtype=float),
+        )
 
     def cut_groups(self, distinct: Floats, point: Ints) -> Iterator[Shared]:
         """Groups of so few designs that little of the matrix over their points is wasted."""
@@ -274,7 +359,7 @@ class _Solved(NamedTuple):
 class _Factored:
     """One group at given parameters."""
 
-    group: Group
+    group: Shared | Own
     K: Floats
     dK: Floats
     signal: float
@@ -304,8 +389,12 @@ class _Factored:
         variances = [self.signal * float((slope * self.K).sum()), self.noise * trace]
         return value, 0.5 * np.concatenate([kernel, variances])
 
+    def error(self, _mean: float) -> float:
+        """None: the formulas are exact."""
+        return 0.0
 
-def _factor(group: Group, kernel: Kernel, signal: float, noise: float, least: float) -> _Factored:
+
+def _factor(group: Shared | Own, kernel: Kernel, signal: float, noise: float, least: float) -> _Factored:
     K, dK = group.kernel(kernel)
     scaled = signal * K
     noise = max(noise, least * float(np.diagonal(scaled, axis1=-2, axis2=-1).max()))
@@ -316,16 +405,7 @@ def _factor(group: Group, kernel: Kernel, signal: float, noise: float, least: fl
 def _solve(batch: Batch, C: Floats, noise: float) -> _Solved:
     """What the batch needs of ``C``, to whose diagonal the noise is added in place."""
     C[:, np.arange(C.shape[1]), np.arange(C.shape[1])] += noise + batch.variances
-    try:
-        lower = np.linalg.cholesky(C)
-    except np.linalg.LinAlgError:
-        raise InputError(
-            "the covariance matrix is not positive definite: the kernel is not a covariance at these times, or the "
-            "noise is too small against the signal for double precision."
-        ) from None
-    root = np.linalg.inv(lower)
-    inverse = root.transpose(0, 2, 1) @ root
-    log_det = 2 * np.log(np.diagonal(lower, axis1=1, axis2=2)).sum(axis=1)
+    inverse, log_det = inverse_and_log_det(C)
     return _Solved(batch, inverse, log_det, _apply(inverse, batch), inverse.sum(axis=2))
 
 
@@ -345,6 +425,6 @@ def _outer_sums(alpha: Floats, design: Ints, count: int) -> Floats:
     return np.add.reduceat(products, starts, axis=0)
 
 
-def _best_mean(factored: list[_Factored]) -> float:
+def _best_mean(factored: list[Factored]) -> float:
     above, below = np.sum([part.mean_sums() for part in factored], axis=0)
     return float(above / below)

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 GRID = 81
 """Times at which curves are drawn."""
-STICKS_OUT = 4.0
-"""Standard deviations from which on a single value is listed."""
 
 
 @dataclass(frozen=True)
@@ -150,8 +148,8 @@ class Subject:
 
     @cached_property
     def outliers(self) -> pd.DataFrame | None:
-        """Single values that stick out, furthest first, where the method knows what to expect."""
+        """Single values that count for little, furthest off first, where the method knows what to expect."""
         if self.curved is None:
             return None
-        found = self.curved.outliers(STICKS_OUT)
+        found = self.curved.outliers()
         return found.reindex(found["z"].abs().sort_values(ascending=False, kind="stable").index)

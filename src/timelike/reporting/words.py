@@ -10,10 +10,8 @@ from timelike.clusters.curves.curve_clustering import CurveClustering
 from timelike.courses import TimeCourses
 from timelike.gp import kernels
 from timelike.reporting.page_basis import distinct_times
-from timelike.reporting.subject import STICKS_OUT, Naming, Subject
+from timelike.reporting.subject import Naming, Subject
 
-CHANCE = 1 / 16_000
-"""Of normal noise, the share of values beyond four standard deviations."""
 SURE = 0.9
 KERNELS = {
     "se": "squared exponential, for smooth curves",
@@ -101,7 +99,7 @@ def facts(subject: Subject) -> list[tuple[str, str, str]]:
     if subject.curved is not None:
         found.append((f"{subject.none:,}", "in none", share(subject.none, len(courses)) + " of the courses"))
     if subject.outliers is not None:
-        found.append((f"{len(subject.outliers):,}", "outlying values", f"beyond {STICKS_OUT:g} standard deviations"))
+        found.append((f"{len(subject.outliers):,}", "wild values", "which count for little"))
     return found
 
 
@@ -213,13 +211,9 @@ def _sureness(subject: Subject) -> list[str]:
 def _outlying(subject: Subject) -> list[str]:
     if subject.outliers is None or not len(subject.outliers):
         return []
-    expected = len(subject.courses.values) * CHANCE
-    by_chance = f"about {expected:,.0f}" if expected >= 1 else "less than one"
-    who = "One single value lies" if len(subject.outliers) == 1 else f"{len(subject.outliers):,} single values lie"
-    return [
-        f"{who} more than {STICKS_OUT:g} standard deviations from what course and cluster let expect; normal noise "
-        f"alone would give {by_chance}."
-    ]
+    count = len(subject.outliers)
+    who, counts = ("One value is", "it counts") if count == 1 else (f"{count:,} single values are", "they count")
+    return [f"{who} so far from what course and cluster let expect that {counts} for little."]
 
 
 def _search(subject: Subject) -> list[str]:

@@ -92,7 +92,7 @@ def analyse(
         for doubt in () if heard else doubts:
             warn(doubt, DataWarning)
         courses = prepared(given, recipe)
-        gp = given_or_fitted(courses, model, recipe.kernel, recipe.clock, say)
+        gp = given_or_fitted(courses, model, recipe.kernel, recipe.clock, say, robust=recipe.robust)
         recipe = recipe if model is None else replace(recipe, kernel=name_of(gp.kernel), clock=gp.clock or "linear")
         note_gaps(courses, gp)
         say("grouping the courses")
@@ -120,11 +120,17 @@ def note_gaps(courses: TimeCourses, gp: GP) -> None:
 
 
 def given_or_fitted(
-    courses: TimeCourses, model: GP | str | PathLike[str] | None, kernel: str, clock: Clock, say: Say
+    courses: TimeCourses,
+    model: GP | str | PathLike[str] | None,
+    kernel: str,
+    clock: Clock,
+    say: Say,
+    *,
+    robust: bool = True,
 ) -> GP:
     """The model that is given, by itself or as a file, or one fitted to the courses."""
     if model is None:
-        gp = fit(courses, kernel, clock=clock)
+        gp = fit(courses, kernel, clock=clock, robust=robust)
         sds = f"signal sd {gp.signal_sd:.4g}, noise sd {gp.noise_sd:.4g}"
         say(f"fitted: {in_time(gp)}{sds}, log likelihood {gp.log_likelihood:.2f}")
         return gp

@@ -75,7 +75,7 @@ class Recipe:
         How much curves of one cluster differ, in units of the signal_sd, for mixture and evidence. None: mixture learns
         it, evidence takes 0.
     robust : bool
-        Whether mixture leaves out single values that the others of their course rule out.
+        Whether single wild values count for little, in the fit where they decide and in the mixture.
     neighbors : int
         Nearest courses that are found for each course.
     seed : int
@@ -111,7 +111,7 @@ class Recipe:
                 object.__setattr__(self, field.name, PLAIN[kind](value, field.name))
         if self.scale not in SCALES:
             raise InputError(f"there is no scale {self.scale!r}: choose from {', '.join(SCALES)}.")
-        methods.check(self.method, self.k, self.spread, self.robust)
+        methods.check(self.method, self.k, self.spread)
 
     @classmethod
     def of(cls, **choices: Unpack[Choices]) -> Recipe:

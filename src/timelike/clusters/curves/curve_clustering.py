@@ -67,7 +67,7 @@ class CurveClustering(Clustering):
     here : Modelled
         What was clustered, under which model: its `courses` and `gp` are also those of the clustering.
     measured : TimeCourses or None
-        The courses with all their values, where single ones were left out of `courses`.
+        The courses as they were measured, where single values have a lower weight in `courses`.
     """
 
     here: Modelled
@@ -254,36 +254,31 @@ class CurveClustering(Clustering):
 
     # -- single values ---------------------------------------------------------------------------------------
 
-    def outliers(self, threshold: float = 4.0) -> pd.DataFrame:
-        """Single values that neither the cluster's curve nor the course's other values let expect.
+    def outliers(self) -> pd.DataFrame:
+        """Single values that count for little: neither the course's other values nor a response of it explain them.
 
-        Table with columns course, time, value, expected and z (how many standard deviations off). Of normal noise,
-        one value in 16,000 is beyond 4.
+        Table with columns course, time, value, expected (by the other values and the cluster's curve), z (how many
+        standard deviations off that is) and weight (how much the value counts, against 1 of all others).
         """
         import pandas as pd
 
-        courses = self._measured
-        threshold = float(threshold)
-        if threshold not in self._outlying:
-            self._outlying[threshold] = outlying(courses, self.gp, self.labels, self._expected, threshold)
-        found = self._outlying[threshold]
+        found, courses = self._outlying, self._measured
         owner = np.searchsorted(courses.starts, found.at, side="right") - 1
         names = [self.names[i] for i in owner]
         when, value = courses.times[found.at], courses.values[found.at]
         columns = {"course": names, "time": list(when), "value": value, "expected": found.expected, "z": found.z}
-        return pd.DataFrame(columns)
+        return pd.DataFrame(columns | {"weight": found.weight})
 
     @cached_property
-    def _outlying(self) -> dict[float, Outliers]:
-        """Values that stick out, by the threshold that was asked for."""
-        return {}
+    def _outlying(self) -> Outliers:
+        return outlying(self._measured, self.courses, self.gp, self.labels, self._expected)
 
     @property
     def _measured(self) -> TimeCourses:
         return self.courses if self.measured is None else self.measured
 
     def _expected(self, design: int, label: int) -> tuple[Floats, Floats]:
-        designs = self._measured.designs
+        designs = self.courses.designs
         points = designs[design]
         prior = self.gp.covariance(points)
         if label < 0:
@@ -295,7 +290,7 @@ class CurveClustering(Clustering):
 
     @cached_property
     def _at_designs(self) -> tuple[Floats, tuple[Floats, Floats]]:
-        features, _, clusters = self._with_features(self._measured.designs.points)
+        features, _, clusters = self._with_features(self.courses.designs.points)
         return features, clusters.moments
 
     # -- coarser ---------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from timelike.base import checks
-from timelike.base.arrays import Floats, Ints
+from timelike.base.arrays import Floats
 from timelike.base.blas import one_thread_below
 from timelike.clusters.curves.ascent import (
     EFFORT,
@@ -24,11 +24,11 @@ from timelike.clusters.curves.ascent import (
 from timelike.clusters.curves.bound import AnySpread, Clusters, Fit, explained, sample
 from timelike.clusters.curves.curve_clustering import CurveClustering, finished
 from timelike.clusters.curves.membership import Choice, steps, supported
-from timelike.clusters.curves.outlying_values import outlying, without
 from timelike.courses import TimeCourses
 from timelike.exceptions import DataWarning, InputError, warn
 from timelike.gp import GP
 from timelike.gp.modelled import Modelled
+from timelike.gp.wild import NONE, Wild, wild_values
 
 MAX_K = 40
 KEPT = 0.75
@@ -37,8 +37,6 @@ FURTHEST = 5.0
 """How far a logarithm of a hyperparameter may go from where it was."""
 REFINERS = 500
 """So many courses, drawn at random, decide about hyperparameters."""
-OUT = 5.0
-"""Standard deviations beyond which a single value is left out before clusters are sought."""
 
 
 def mixture(
@@ -71,8 +69,9 @@ def mixture(
     spread
         How much curves of one cluster differ, in units of the signal_sd; 0 for identical curves. Learned by default.
     robust
-        Leave out single values more than five standard deviations from what the other values of the course let
-        expect. ``outliers()`` of the result names what sticks out, also if it was left out.
+        Let single wild values count for little: those that neither the other values of their course nor a response
+        of it explain, see :func:`timelike.gp.wild.wild_values`. ``outliers()`` of the result names them, and how little
+        they count. No value is left out.
     refine
         Also adapt the hyperparameters to the clusters, as long as the bound rises; see ``gp`` of the result.
     max_k
@@ -95,8 +94,9 @@ def mixture(
     checks.instance(courses, TimeCourses, "courses")
     checks.instance(gp, GP, "gp")
     check_settings(courses, k, spread, max_k)
-    here = gp.at(without(courses, wild_values(courses, gp)) if robust else courses)
     with one_thread_below():
+        wild = wild_values(courses, gp) if robust else NONE
+        here = gp.at(wild.weighed(courses))
         data = sample(here.smooth())
         choice = chosen(data, k, spread, max_k, seed, effort)
         if refine:
@@ -105,7 +105,7 @@ def mixture(
         known = {"learned": spread is None, "measured": courses}
         result = finished(here, data, choice, "mixture", keep_single=k is not None, **known)
     say(result.k, k, choice)
-    say_left_out(len(courses.values) - len(here.courses.values), len(courses.values))
+    say_wild(wild, courses)
     return result
 
 
@@ -200,29 +200,19 @@ def say(
         )
 
 
-def say_left_out(count: int, total: int, where: str = "outliers.csv (in Python outliers()) names them, ") -> None:
-    """Tell the user how many values were left out."""
-    if count:
-        warn(
-            f"left out {count:,} of {total:,} values that are more than {OUT:g} standard deviations from what the "
-            f"other values of their course let expect; {where}robust=False (--no-robust) keeps them.",
-            DataWarning,
-        )
-
-
-# -- single values that stick out ----------------------------------------------------------------------------------
-
-
-def wild_values(courses: TimeCourses, gp: GP) -> Ints:
-    """Where among all values those are that the other values of their course rule out."""
-    if courses.designs.points.shape[1] > 1:
-        return np.empty(0, dtype=np.intp)
-
-    def expected(design: int, _label: int) -> tuple[Floats, Floats]:
-        points = courses.designs[design]
-        return np.full(len(points), gp.mean), gp.covariance(points)
-
-    return outlying(courses, gp, np.zeros(len(courses), dtype=np.intp), expected, OUT).at
+def say_wild(wild: Wild, courses: TimeCourses) -> None:
+    """Tell the user how many values count for little, and how little."""
+    if not len(wild):
+        return
+    low, high = f"{wild.weight.min():.1g}", f"{wild.weight.max():.1g}"
+    counts = "counts" if len(wild) == 1 else "count"
+    weights = f"weight {low}" if low == high else f"weight {low} to {high}"
+    crowded = f" In {checks.counted(wild.crowded, 'course')} a third of the values is wild." if wild.crowded else ""
+    warn(
+        f"{len(wild):,} of {len(courses.values):,} values {counts} for little ({weights}): outliers.csv (in Python "
+        f"outliers()) names them; robust=False (--no-robust) gives every value its full weight.{crowded}",
+        DataWarning,
+    )
 
 
 # -- hyperparameters from within the clusters ------------------------------------------------------------------------
