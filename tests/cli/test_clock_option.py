@@ -117,7 +117,8 @@ def test_a_record_from_before_clocks_means_plain_time(table, tmp_path):
 def test_a_given_model_gives_its_clock_to_the_record():
     courses, _ = slowing.made(per_group=6)
     assert tl.analyse(courses, model=slowing.model(), k=3).record.recipe.clock == slowing.TAU
-    assert tl.analyse(courses, model=slowing.model(clock=None), k=3).record.recipe.clock == "linear"
+    with pytest.warns(tl.DataWarning, match="So may a clock"):
+        assert tl.analyse(courses, model=slowing.model(clock=None), k=3).record.recipe.clock == "linear"
 
 
 def test_tables_of_curves_keep_plain_time(table, tmp_path):
