@@ -100,21 +100,25 @@ def log_density(y, mean, C):
     return -0.5 * (residual @ np.linalg.solve(C, residual) + log_det + len(residual) * np.log(2 * np.pi))
 
 
-def marginal(x, y, k, noise_variance, mean=0.0, error=0.0):
-    """log p(y): eq. Gaussian_likelihood with K_y = K + noise I (+ known error variances)."""
+def marginal(x, y, k, noise_variance, mean=0.0, error=0.0, weight=1.0):
+    """log p(y): eq. Gaussian_likelihood with K_y = K + noise I (+ known error variances), divided by weights."""
     R = np.eye(len(y)) * noise_variance + np.diag(np.broadcast_to(np.square(error), len(y)))
-    return log_density(y, mean, k(x, x) + R)
+    return log_density(y, mean, k(x, x) + R / weight)
 
 
-def score(times, values, k, noise_variance, mean=0.0, errors=None):
+def score(times, values, k, noise_variance, mean=0.0, errors=None, weights=None):
     """Summed log marginal likelihood, eq. inference_async."""
     errors = [0.0] * len(values) if errors is None else errors
-    return sum(marginal(x, y, k, noise_variance, mean, e) for x, y, e in zip(times, values, errors, strict=True))
+    weights = [1.0] * len(values) if weights is None else weights
+    return sum(
+        marginal(x, y, k, noise_variance, mean, e, w) for x, y, e, w in zip(times, values, errors, weights, strict=True)
+    )
 
 
-def similarity(x_i, y_i, x_j, y_j, k, noise_variance, mean=0.0, error_i=0.0, error_j=0.0):
+def similarity(x_i, y_i, x_j, y_j, k, noise_variance, mean=0.0, error_i=0.0, error_j=0.0, weight_i=1.0, weight_j=1.0):
     """s(i, j) = log p_same - log p_diff, eq. bayesfactor1, from two full covariance matrices."""
     e_i, e_j = np.broadcast_to(error_i, len(y_i)), np.broadcast_to(error_j, len(y_j))
+    w_i, w_j = np.broadcast_to(weight_i, len(y_i)), np.broadcast_to(weight_j, len(y_j))
     same = marginal(
         np.concatenate([x_i, x_j]),
         np.concatenate([y_i, y_j]),
@@ -122,19 +126,21 @@ def similarity(x_i, y_i, x_j, y_j, k, noise_variance, mean=0.0, error_i=0.0, err
         noise_variance,
         mean,
         np.concatenate([e_i, e_j]),
+        np.concatenate([w_i, w_j]),
     )
-    return same - marginal(x_i, y_i, k, noise_variance, mean, e_i) - marginal(x_j, y_j, k, noise_variance, mean, e_j)
+    first = marginal(x_i, y_i, k, noise_variance, mean, e_i, w_i)
+    return same - first - marginal(x_j, y_j, k, noise_variance, mean, e_j, w_j)
 
 
-def similarity_matrix(times, values, k, noise_variance, mean=0.0, errors=None):
+def similarity_matrix(times, values, k, noise_variance, mean=0.0, errors=None, weights=None):
     n = len(values)
     errors = [0.0] * n if errors is None else errors
+    weights = [1.0] * n if weights is None else weights
     S = np.empty((n, n))
     for i in range(n):
         for j in range(n):
-            S[i, j] = similarity(
-                times[i], values[i], times[j], values[j], k, noise_variance, mean, errors[i], errors[j]
-            )
+            both = errors[i], errors[j], weights[i], weights[j]
+            S[i, j] = similarity(times[i], values[i], times[j], values[j], k, noise_variance, mean, *both)
     return S
 
 
@@ -146,6 +152,66 @@ def posterior(x, y, at, k, noise_variance, mean=0.0, error=0.0):
     centre = mean + cross @ np.linalg.solve(C, np.asarray(y) - mean)
     covariance = k(at, at) - cross @ np.linalg.solve(C, cross.T)
     return centre, np.sqrt(np.diag(covariance))
+
+
+# -- mixture -------------------------------------------------------------------------------------------------------
+
+
+def weighted_log_density(times, values, k, noises, weights, mean=0.0):
+    """log of the integral over f of prod_i N(y_i | f, R_i)^w_i, with R_i = `noises` (matrices), by one matrix.
+
+    N(y | f, R)^w is N(y | f, R / w) up to a factor without f.
+    """
+    rows = [i for i, w in enumerate(weights) if w > 0]
+    if not rows:
+        return 0.0
+    x, y = (np.concatenate([part[i] for i in rows]) for part in (times, values))
+    C = k(x, x)
+    start, factor = 0, 0.0
+    for i in rows:
+        R, w, n = noises[i], weights[i], len(values[i])
+        C[start : start + n, start : start + n] += R / w
+        factor += (1 - w) / 2 * np.linalg.slogdet(2 * np.pi * R)[1] - n / 2 * np.log(w)
+        start += n
+    return log_density(y, mean, C) + factor
+
+
+def level_probabilities(logs, centre, width):
+    """How likely each level is for a log variance N(centre, width^2), shared by the levels on both sides of it."""
+    from scipy.integrate import quad
+
+    def density(u):
+        return np.exp(-(((u - centre) / width) ** 2) / 2) / (width * np.sqrt(2 * np.pi))
+
+    step, far = logs[1] - logs[0], 12 * width
+    result = []
+    for m, at in enumerate(logs):
+        up = 1.0 if m == 0 else None
+        down = 1.0 if m == len(logs) - 1 else None
+        below = quad(lambda u, at=at, up=up: density(u) * (up or 1 - (at - u) / step), at - (far if up else step), at)
+        above = quad(
+            lambda u, at=at, down=down: density(u) * (down or 1 - (u - at) / step), at, at + (far if down else step)
+        )
+        result.append(below[0] + above[0])
+    return np.array(result)
+
+
+def mixture_bound(times, values, k, noises, r, log_levels, none, mean=0.0):
+    """The mixture's bound for weights r (M, N, K + 1) and noises[m][i], the noise matrix of course i at level m.
+
+    `log_levels`: of each cluster and of "none", the log probability of the levels, (K + 1, M).
+    """
+    from scipy.special import gammaln
+
+    M, N, K = r.shape[0], r.shape[1], r.shape[2] - 1
+    rows = [(m, i) for m in range(M) for i in range(N)]
+    x, y, R = [times[i] for _, i in rows], [values[i] for _, i in rows], [noises[m][i] for m, i in rows]
+    n = r.sum(axis=(0, 1))
+    total = gammaln(K) - gammaln(K + n[:-1].sum()) + gammaln(1 + n[:-1]).sum() + gammaln(K + 1)
+    total += n[-1] * np.log(none) + n[:-1].sum() * np.log(1 - none) - (r[r > 0] * np.log(r[r > 0])).sum()
+    total += (r.sum(axis=1).T * log_levels).sum()
+    total += sum(weighted_log_density(x, y, k, R, [r[m, i, c] for m, i in rows], mean) for c in range(K))
+    return total + sum(r[m, i, K] * log_density(values[i], mean, k(times[i], times[i]) + noises[m][i]) for m, i in rows)
 
 
 # -- fifty digits ------------------------------------------------------------------------------------------------

@@ -220,3 +220,9 @@ def test_record_has_the_period(courses, mixture):
     periodic = tl.GP(ExpSineSquared(length_scale=1.5, periodicity=24), 1.0, 0.1)
     assert annotated.record(mixture, periodic)["gp"]["period"] == 24.0
     assert "period" not in annotated.record(mixture, mixture.gp)["gp"]
+
+
+def test_record_has_the_clock(mixture):
+    entry = annotated.record(mixture, tl.GP.se(1.5, 1.0, 0.1, clock=24))["gp"]
+    assert (entry["clock"], entry["clock_start"], entry["length_scale"], entry["kernel"]) == (24.0, 0.0, 1.5, "se")
+    assert not {"clock", "clock_start"} & set(annotated.record(mixture, tl.GP.se(1.5, 1.0, 0.1))["gp"])

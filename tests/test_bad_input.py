@@ -87,7 +87,7 @@ BAD_ARRAYS = {
     # errors
     "negative error": (([0, 4], [[1, 2], [3, 4]], AB, [[1, 1], [1, -0.5]]), ["'Xyz2'", "time 4", "-0.5"]),
     "error NaN": (([0, 4], [[1, 2], [3, 4]], AB, [[1, 1], [1, NAN]]), ["'Xyz2'", "time 4", "nan"]),
-    "error infinite": (([0, 4], [[1, 2], [3, 4]], AB, [[1, 1], [1, INF]]), ["'Xyz2'", "time 4", "inf"]),
+    "error infinite": (([0, 4], [[1, 2], [3, 4]], AB, [[1, 1], [1, INF]]), ["'Xyz2'", "time 4", "inf", "give NaN"]),
     "text in errors": (([0, 4], [[1, 2], [3, 4]], AB, [[1, 1], ["?", 1]]), ["errors", "'Xyz2'", "'?'"]),
     "errors of another shape": (([0, 1], [[1, 2], [3, 4]], AB, [[1, 1, 1]]), ["errors", "(1, 3)", "(2, 2)"]),
     "errors for too few courses": (([[0, 1], [1]], [[1, 2], [3]], AB, [[1, 1]]), ["errors", "1", "2"]),

@@ -56,7 +56,7 @@ def runs(tmp_path_factory):
     folder = tmp_path_factory.mktemp("runs")
     courses, _ = tl.simulate.profiles(noise=0.05, per_group=6, seed=1)
     values = courses.values.reshape(len(courses), -1).copy()
-    values[0, 7] += 2  # an outlying value
+    values[0, 7] += 2  # a wild value
     genes = ["Actb", "Klf4", "Nanog", "Sox2"]
     names = [*genes, *courses.names[4:]]
     times = courses.designs.points[:, 0]
@@ -64,11 +64,17 @@ def runs(tmp_path_factory):
     wide.to_csv(folder / "wide.csv", index=False)
     exact = tl.TimeCourses.from_arrays(times, values, names=names, errors=np.full_like(values, 0.01))
     plain = {"neighbors": 3, "seed": 1}
-    with pytest.warns(tl.DataWarning):
+    with pytest.warns((tl.DataWarning, tl.FitWarning)):
         tl.analyse(folder / "wide.csv", folder / "mixture", ontology=tl.ontology.example(), title="Genes", **plain)
-    tl.analyse(exact, folder / "evidence", method="evidence", k=2, model=tl.GP.se(0.9, 0.7, 0.05), **plain)
-    tl.analyse(exact, folder / "spectral", method="spectral", k=2, **plain)
-    return [folder / name for name in ("mixture", "evidence", "spectral")]
+    tl.analyse(exact, folder / "evidence", method="evidence", k=2, model=tl.GP.se(0.9, 0.7, 0.05, clock=2), **plain)
+    tl.analyse(exact, folder / "spectral", method="spectral", k=2, model=tl.GP.se(0.9, 0.7, 0.05), **plain)
+    rng = np.random.default_rng(0)
+    noisy = np.outer(np.repeat([-2, 2], 9), np.cos(3 * times))
+    noisy += rng.standard_normal(values.shape) * np.repeat([0.02, 0.4], 9)[:, None]
+    model = tl.GP.se(0.9, 2.0, 0.1)
+    with pytest.warns(tl.DataWarning, match="the noise differs between"):
+        tl.analyse(tl.TimeCourses.from_arrays(times, noisy), folder / "noisy", k=2, model=model, robust=False, **plain)
+    return [folder / name for name in ("mixture", "evidence", "spectral", "noisy")]
 
 
 def loaded(runs, name):

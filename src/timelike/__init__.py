@@ -20,6 +20,7 @@ from timelike.courses import TimeCourses
 from timelike.exceptions import DataWarning, FitWarning, InputError, MissingExtraError
 from timelike.gp import GP, Curve
 from timelike.gp.fit import fit
+from timelike.gp.look import look
 from timelike.ontology.bhi import Homogeneity, bhi
 from timelike.ontology.enrichment import enrichment
 from timelike.pairs.distance import Distance, distance
@@ -65,6 +66,7 @@ __all__ = [
     "fit",
     "hierarchical",
     "leiden",
+    "look",
     "mixture",
     "mixture_from_chunks",
     "neighbors",

@@ -227,8 +227,10 @@ def record(clustering: Clustering, gp: GP | None) -> dict[str, Any]:
 
 def model_record(gp: GP) -> dict[str, Any]:
     """The hyperparameters as plain data."""
-    numbers = {name: getattr(gp, name) for name in ("length_scale", "signal_sd", "noise_sd", "mean", "log_likelihood")}
-    numbers["period"] = gp.kernel.get_params().get("periodicity")
+    fields = ("length_scale", "clock", "signal_sd", "noise_sd", "mean", "log_likelihood")
+    numbers = {name: getattr(gp, name) for name in fields}
+    numbers["clock_start"] = getattr(gp.kernel, "start", None)
+    numbers["period"] = kernels.unclocked(gp.kernel).get_params().get("periodicity")
     known = {name: value for name, value in numbers.items() if value is not None}
     return {"kernel": kernels.name_of(gp.kernel), "warnings": " ".join(gp.warnings)} | known
 

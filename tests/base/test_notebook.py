@@ -1,11 +1,13 @@
 """What notebooks show: well-formed, escaped, small, in the page's colours, and saying what matters."""
 
+import re
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
+import slowing
 import timelike as tl
 from timelike.base import notebook
 from timelike.pairs.nearest.neighbors import neighbors
@@ -152,6 +154,24 @@ def test_model_says_what_its_numbers_mean(courses, gp):
     given = text(shown(tl.GP.se(2, signal_sd=1, noise_sd=0.5)))
     assert "log likelihood" not in given
     assert "period" not in given
+
+
+def test_model_on_a_clock():
+    said = text(shown(tl.GP.se(2, signal_sd=1, noise_sd=0.5, clock=37)))
+    assert "37" in said
+    assert "slower and slower" in said
+    assert "clock" not in text(shown(tl.GP.se(2, signal_sd=1, noise_sd=0.5)))
+
+
+def test_times_of_a_figure_are_on_the_clock():
+    found = slowing.made(per_group=3)[0]
+    for gp in (slowing.model(), slowing.model(clock=None)):
+        drawn = re.findall(r"[ML](\d+) ", shown(tl.mixture(found, gp, 3)))
+        places = slowing.TIMES if gp.clock is None else gp.kernel.time(slowing.TIMES)
+        assert {f"{4 + 182 * x / places[-1]:.0f}" for x in places} <= set(drawn)
+        bars = np.array(re.findall(r"M(\d+\.\d) ", shown(tl.explain(found, gp, 0, 1))), dtype=float)
+        between = (bars[:12] + bars[12:]) / 2  # of the bars of both courses
+        np.testing.assert_allclose(between, 10 + 400 * places / places[-1], atol=0.11)
 
 
 def test_model_with_another_kernel():

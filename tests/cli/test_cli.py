@@ -79,6 +79,20 @@ def test_notes_of_the_fit_reach_the_user(tmp_path):
     assert "note: the fit ended on the" in result.output
 
 
+@pytest.mark.parametrize("verb", [["fit"], ["similarity"], ["neighbors", "-k", "2"]])
+def test_what_courses_ask_for_reaches_the_user_once(verb, tmp_path):
+    path = tmp_path / "levels.csv"
+    rows = "".join(f"c{i},{20 * i},{20 * i + 1.5},{20 * i + 1},{20 * i + 0.5}\n" for i in range(5))
+    path.write_text("name,0,1,2,3\n" + rows)
+    quiet = ["--quiet", "--model", tmp_path / "m.json"] if verb != ["fit"] else ["--quiet"]
+    tl.GP.se(1, 30, 1, mean=40).save(tmp_path / "m.json")
+    out = tmp_path / ("new.json" if verb == ["fit"] else "new.csv")
+    result = run(*verb, path, "--out", out, *quiet)
+    assert result.exit_code == 0, result.output
+    assert result.output.count("of the variance lies between the levels of courses") == 1
+    assert "note: 100 % of the variance" in result.output
+
+
 def test_nothing_is_overwritten_without_force(table, tmp_path):
     model = tmp_path / "model.json"
     model.write_text("mine")
@@ -202,7 +216,6 @@ def test_cluster_draws(table, tmp_path):
         (["--method", "magic"], "there is no method 'magic': choose from mixture"),
         (["-k", "99"], "from 1 to 15"),
         (["--method", "leiden", "--spread", "0"], "leiden has no spread: leave it out, or use mixture or evidence"),
-        (["--method", "average", "-k", "2", "--no-robust"], "average never leaves out values"),
     ],
 )
 def test_cluster_with_settings_that_cannot_be(table, tmp_path, options, message):

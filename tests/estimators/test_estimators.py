@@ -22,6 +22,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import oracle
+import slowing
 import timelike as tl
 from timelike.estimators import EvidenceLinkage, GPMixture, GPNeighbors, GPSimilarity
 from timelike.exceptions import DataWarning, FitWarning, InputError
@@ -425,3 +426,17 @@ def test_import_of_the_library_leaves_scikit_learn_alone():
     code = f"import sys, timelike; {loaded}; import timelike.estimators; {loaded}"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["False", "True"]
+
+
+@pytest.mark.parametrize("cls", ALL)
+def test_the_clock_is_that_of_the_fit(cls):
+    courses, _ = slowing.made(per_group=6)
+    times, X = courses.to_matrix()
+    with pytest.warns(tl.FitWarning, match="clock"):
+        chosen = tl.fit(courses).clock
+    with pytest.warns(tl.FitWarning, match="clock"):
+        assert cls(times=times).fit(X).gp_.clock == chosen
+    assert cls(times=times, clock="linear").fit(X).gp_.clock is None
+    assert cls(times=times, clock=3.0).fit(X).gp_.clock == 3.0
+    with pytest.raises(InputError, match="clock is 'fast'"):
+        cls(times=times, clock="fast").fit(X)

@@ -5,6 +5,7 @@ import json
 import signal
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,8 @@ from numpy.testing import assert_array_equal
 
 import oracle
 from small_jobs import Case, case_of
-from timelike import GP, InputError, TimeCourses
+from timelike import GP, DataWarning, InputError, TimeCourses
+from timelike.gp.clock import Clocked
 from timelike.pairs.job import Cut, Job
 from timelike.pairs.on_disk import journal, write
 from timelike.pairs.on_disk.journal import Journal, locked
@@ -212,6 +214,7 @@ def test_changed_input_is_noticed(case, out):
     raises_changed("values of the others", case.run(case.courses[:30]), out)
     for gp in (GP.se(np.nextafter(0.4, 1), 1.3, 0.3, mean=0.2), GP.se(0.4, 1.3, 0.3, mean=0.2000000001)):
         raises_changed("model", Case(case.courses, gp).run(), out)
+    raises_changed("model", Case(case.courses, GP.se(0.4, 1.3, 0.3, mean=0.2, clock=5.0)).run(), out)
     raises_changed("tiles", dataclasses.replace(case, cut=Cut(7, 7)).run(), out)
     raises_changed("route", dataclasses.replace(case, route="grids").run(), out)
     header = case.run().header
@@ -219,6 +222,18 @@ def test_changed_input_is_noticed(case, out):
     other_software = dataclasses.replace(case.run(), header=other)
     raises_changed(r"software \(it has timelike .*, now numpy 7\)", other_software, out)
     check_resumed(case, out, len(case.job().tiles()) - 7)
+
+
+@pytest.mark.parametrize(("tau", "start"), [(np.nextafter(5.0, 6), 0.0), (5.0, 1e-15), (5.0, None)])
+def test_every_digit_of_a_clock_is_part_of_the_fingerprint(case, tau, start):
+    def model(tau, start):
+        kernel = Clocked(GP.se(0.4, 1, 1).kernel, tau, start)
+        return Case(case.courses, GP(kernel, 1.3, 0.3)).run().header.fingerprint["model"]
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)  # of times before the start
+        assert model(tau, start) != model(5.0, 0.0)
+        assert model(5.0, 0.0) == model(5.0, 0.0)
 
 
 def test_the_fingerprint_is_kept_with_the_result(case, tmp_path):

@@ -197,7 +197,7 @@ def test_terms_follow_their_limit(page):
 def test_methods_are_copied(browser, page_path):
     with opened(browser, page_path) as page:
         page.click("#copy")
-        page.wait_for_function("document.getElementById('copied').textContent !== ''")
+        page.wait_for_selector("#copied:not(:empty)")
         assert page.inner_text("#copied") in ("Copied.", "Please select the text and copy it.")
 
 

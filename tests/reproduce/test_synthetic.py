@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import slowing
 from timelike.reproduce import synthetic
 from timelike.reproduce.settings import Run
 from timelike.reproduce.synthetic import rank_sum
@@ -98,3 +99,13 @@ def test_rank_sum_equals_its_definition():
     a, b = rng.normal(0, 1, 40).round(1), rng.normal(0.6, 1, 30).round(1)  # rounded: with ties
     assert rank_sum(a, b) == pytest.approx(naive_rank_sum(a.tolist(), b.tolist()), rel=1e-9)
     assert rank_sum(a, b) == pytest.approx(rank_sum(b, a))
+
+
+def test_time_is_that_of_the_paper(monkeypatch):
+    """Also where a fit would choose a clock: the paper has none."""
+    courses, _ = slowing.made(per_group=4)
+    used = []
+    monkeypatch.setattr(synthetic, "similarity", lambda _, gp, **__: used.append(gp))
+    monkeypatch.setattr(synthetic, "distance", lambda *_: None)
+    list(synthetic.matrices(courses))
+    assert used[0].clock is None

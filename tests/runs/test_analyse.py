@@ -317,7 +317,7 @@ def test_spread_and_outliers_are_chosen_recorded_and_repeated(tmp_path):
     out, options = tmp_path / "out", ["--model", tmp_path / "model.json", "-k", 3]
     result = run("cluster", tmp_path / "g.csv", "--spread", 0.25, "--no-robust", *options, "--out", out)
     assert result.exit_code == 0, result.output
-    assert "left out 1 of" not in result.output
+    assert "for little" not in result.output
     recipe = json.loads((out / "run.json").read_text())["recipe"]
     assert (recipe["spread"], recipe["robust"]) == (0.25, False)
     found = Analysis.load(out).clustering
@@ -325,8 +325,22 @@ def test_spread_and_outliers_are_chosen_recorded_and_repeated(tmp_path):
     shown = Analysis.load(out).settings()
     assert (shown["spread"], shown["robust"]) == (0.25, False)
     assert "the result is the same to the bit" in run("repeat", out / "run.json", "--out", tmp_path / "again").output
-    with pytest.warns(tl.DataWarning, match="left out 1 of"):
-        assert tl.analyse(tmp_path / "g.csv", model=tmp_path / "model.json", k=3).clustering.courses.values.max() < 40
+    with pytest.warns(tl.DataWarning, match="1 of 450 values counts for little"):
+        robust = tl.analyse(tmp_path / "g.csv", model=tmp_path / "model.json", k=3).clustering
+    assert robust.outliers()["value"].tolist() == [40.0]
+    assert robust.courses.values.max() == 40
+
+
+def test_wild_values_have_their_full_weight_in_a_fit_where_asked(tmp_path):
+    courses, _ = tl.simulate.profiles(per_group=10, noise=0.05, seed=4)
+    times, values = courses.to_matrix()
+    values[3, 5] = 4.0
+    spoilt = tl.TimeCourses.from_arrays(times, values)
+    with pytest.warns((tl.DataWarning, tl.FitWarning)) as heard:
+        robust = tl.analyse(spoilt, k=3)
+    assert len([w for w in heard if "1 of 450 values" in str(w.message)]) == 2  # of the fit and of the mixture
+    plain = tl.analyse(spoilt, method="average", k=3, robust=False)
+    assert plain.gp.noise_sd > 2 * robust.gp.noise_sd
 
 
 def test_evidence_takes_a_spread_and_has_none_by_itself(table):
@@ -346,6 +360,48 @@ def test_notes_are_kept_in_the_record(table, tmp_path):
     assert "without any value" in (tmp_path / "out" / "run.json").read_text()
     with pytest.warns(tl.DataWarning, match="without any value"):
         assert tl.analyse(tmp_path / "genes.csv").record.notes == analysis.record.notes  # written or not
+
+
+@pytest.fixture
+def raised(table):
+    """The courses of the table, each at a level of its own, with a gap at the end."""
+    courses = tl.read(table)
+    times, values = courses.to_matrix()
+    times[-1] = 40
+    return tl.TimeCourses.from_arrays(times, values + 10 * np.arange(30)[:, None], courses.names)
+
+
+@pytest.mark.parametrize("scale", ["none", "center"])
+def test_what_courses_ask_for_is_said_once(raised, tmp_path, scale):
+    model = tl.GP.se(2, 1, 0.1, mean=0 if scale == "center" else 145)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        analysis = tl.analyse(raised, tmp_path / "out", model=model, scale=scale, k=2)
+    said = [str(w.message) for w in caught]
+    for words, due in (("% of the variance lies between", scale == "none"), ("from 9.29 to 40", True)):
+        assert sum(words in sentence for sentence in said) == due
+        assert sum(words in note for note in analysis.record.notes) == due
+        assert (words in (tmp_path / "out" / "run.json").read_text()) == due
+        assert (words in (tmp_path / "out" / "report.html").read_text()) == due
+    assert {w.category for w in caught if "gap" in str(w.message)} == {tl.DataWarning}
+    assert {w.filename for w in caught} == {__file__}
+
+
+@pytest.mark.parametrize("scale", ["none", "center"])
+def test_counts_are_said_once_also_where_they_are_centred(scale):
+    rng = np.random.default_rng(0)
+    levels = np.exp(rng.uniform(0, 9, (20, 1)))
+    counts = tl.TimeCourses.from_arrays(range(5), rng.poisson(levels * np.ones(5)))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        analysis = tl.analyse(counts, scale=scale, k=2)
+    assert sum("are these counts?" in str(w.message) for w in caught) == 1
+    assert sum("are these counts?" in note for note in analysis.record.notes) == 1
+
+
+def test_a_fit_by_itself_does_not_look(raised):
+    assert len(tl.look(raised)) == 1
+    assert not any("variance lies" in sentence for sentence in tl.fit(raised).warnings)
 
 
 def test_a_full_folder_is_not_overwritten(done, table):

@@ -65,7 +65,6 @@ def test_a_method_says_whether_it_chooses_the_number(name):
         ({"spread": True}, "spread is True: expected a number"),
         ({"method": "leiden", "spread": 0}, "leiden has no spread: leave it out, or use mixture or evidence"),
         ({"robust": 1}, "robust is 1: expected True or False"),
-        ({"method": "evidence", "robust": False}, "evidence never leaves out values: robust=False"),
         ({"colour": "red"}, "there is no choice 'colour': expected most_variable, scale"),
     ],
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeGuard
 
@@ -181,6 +181,11 @@ def and_more(count: int) -> str:
 def counted(n: int, noun: str) -> str:
     """A number with its noun."""
     return f"{n:,} {noun}{'' if n == 1 else 's'}"
+
+
+def first_few(names: Sequence[str], most: int = 5) -> str:
+    """The first few names, for a sentence."""
+    return ", ".join(names[:most]) + (", ..." if len(names) > most else "")
 
 
 def shortened(text: str, most: int) -> str:

@@ -6,7 +6,7 @@ none, so that each piece brings its style, and takes its colours from the text a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 
@@ -103,18 +103,29 @@ class View:
     width: int
     height: int
     margin: int = 4
+    place: Callable[[Floats], Floats] = np.asarray
+    """Where times are along the axis, for instance on a clock."""
 
     @classmethod
-    def of(cls, times: Floats, values: Floats, *, width: int, height: int, margin: int = 4) -> View:
+    def of(
+        cls,
+        times: Floats,
+        values: Floats,
+        *,
+        width: int,
+        height: int,
+        margin: int = 4,
+        place: Callable[[Floats], Floats] = np.asarray,
+    ) -> View:
         """A figure that has room for all times and values."""
         spans = [(float(x.min()), float(x.max())) for x in (times, values)]
         wide = [(low, high) if high > low else (low - 0.5, high + 0.5) for low, high in spans]
-        return cls(wide[0], wide[1], width, height, margin)
+        return cls(wide[0], wide[1], width, height, margin, place)
 
     def x(self, times: Floats) -> Floats:
         """Pixels from the left."""
-        low, high = self.times
-        return self.margin + (self.width - 2 * self.margin) * ((times - low) / (high - low))
+        low, high = self.place(np.array(self.times))
+        return self.margin + (self.width - 2 * self.margin) * ((self.place(times) - low) / (high - low))
 
     def y(self, values: Floats) -> Floats:
         """Pixels from the top."""

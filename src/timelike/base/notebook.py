@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -72,10 +72,16 @@ def figure_of_courses(shown: TimeCourses, count: int) -> Iterable[str]:
 
 def model(gp: GP, kernel: str) -> str:
     """A table of the hyperparameters with what they mean, and the warnings."""
-    parameters = gp.kernel.get_params()
+    parameters = gp.kernel.get_params() if gp.clock is None else gp.kernel.kernel.get_params()
+    apart = "times further apart than this tell little about each other"
     rows = [
         ("kernel", kernel, "shape of the curves"),
-        ("length scale", numbers(gp.length_scale), "times further apart than this tell little about each other"),
+        ("length scale", numbers(gp.length_scale), apart + (", early; more and more later" if gp.clock else "")),
+        (
+            "clock",
+            numbers(gp.clock),
+            "from about here on time counts slower and slower",
+        ),
         ("period", numbers(parameters.get("periodicity")), "time after which curves repeat"),
         ("signal sd", number(gp.signal_sd), SIGNAL.get(kernel, "factor of the kernel: scales its curves")),
         ("noise sd", number(gp.noise_sd), "how far measurements scatter around their curve"),
@@ -124,8 +130,13 @@ def _panels(found: CurveClustering, times: Floats, curves: Curve) -> list[str]:
     chosen = {label: _some_members(found, label) for label in labels}
     everyone = found.courses.select(np.concatenate(list(chosen.values())))
     low, high = min(everyone.values.min(), curves.mean.min()), max(everyone.values.max(), curves.mean.max())
-    view = View.of(everyone.times, np.array([low, high]), width=190, height=110)
+    view = View.of(everyone.times, np.array([low, high]), width=190, height=110, place=_axis(found.gp))
     return [_panel(found, view, label, chosen[label], (times, curves)) for label in labels]
+
+
+def _axis(gp: GP) -> Callable[[Floats], Floats]:
+    """Where times are along an axis: on the model's clock, where it has one."""
+    return np.asarray if gp.clock is None else gp.kernel.time
 
 
 def _some_members(found: CurveClustering, label: int) -> Ints:
@@ -174,7 +185,8 @@ def explanation(why: Explanation) -> str:
 def _bars(why: Explanation) -> str:
     heights = totals(why.pair.times, np.concatenate(why.contributions), why.pair.starts)
     every = np.concatenate(heights)[:, 1]
-    view = View.of(why.pair.times, np.append(every, 0.0), width=420, height=130, margin=10)
+    heights_shown = np.append(every, 0.0)
+    view = View.of(why.pair.times, heights_shown, width=420, height=130, margin=10, place=_axis(why.gp))
     width = max(1.5, min(8.0, 150 / len(every)))
     zero = view.lines([np.column_stack([view.times, (0, 0)])], 'stroke="currentColor" stroke-opacity="0.6"')
     bars = [

@@ -16,14 +16,14 @@ from timelike.cli.options import (
     force_option,
     may_write,
     model_options,
-    one_kernel,
+    one_model,
     reading_options,
     same_unit,
     split_reading,
     understood,
 )
 from timelike.cli.output import quiet_option, say
-from timelike.clusters.methods import METHODS, taking
+from timelike.clusters.methods import METHODS
 from timelike.exceptions import InputError
 from timelike.ontology import Ontology
 from timelike.ontology import read as read_ontology
@@ -34,7 +34,7 @@ from timelike.runs.repeat import differences, reading_of_others
 from timelike.runs.repeat import repeat as repeat_run
 
 SPREAD = "How much curves of a cluster differ, in units of the signal (default: mixture learns it, evidence takes 0)."
-ROBUST = f"Leave out single values that the others of their course rule out ({taking('robust')} only)."
+ROBUST = "Let single wild values count for little, in the fit where they decide and in the mixture."
 
 
 class _Number(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # generic only in newer releases
@@ -73,7 +73,7 @@ def cluster(
     The number of clusters is chosen unless -k gives it. FILE is a table of courses, or the name of a data set that
     timelike fetches (reprogramming).
     """
-    one_kernel(model, options["kernel"])
+    one_model(model, options["kernel"], options["clock"])
     reading, choices = split_reading({name: value for name, value in options.items() if value is not None})
     ontology = _ontology(obo, gaf)
     analysis = analyse(file, out, model=model, ontology=ontology, reading=reading, overwrite=force, say=say, **choices)

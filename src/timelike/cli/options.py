@@ -15,8 +15,8 @@ from timelike.gp import GP
 from timelike.gp.kernels import NAMED
 from timelike.reading import Understood, understand
 from timelike.reading.options import OPTIONS
-from timelike.runs.analyse import given_or_fitted
-from timelike.runs.recipe import SCALES, Recipe
+from timelike.runs.analyse import given_or_fitted, note_gaps, prepared
+from timelike.runs.recipe import SCALES, Clock, Recipe
 
 FILE = click.Path(dir_okay=False, path_type=Path)
 FOLDER = click.Path(file_okay=False, path_type=Path)
@@ -35,8 +35,22 @@ class _Numbers(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # gene
             return self.fail(f"{value!r}: expected numbers with commas between them, as 0,5,10.", param, ctx)
 
 
+class _Clock(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # generic only in newer releases
+    """A number, "auto" or "linear"."""
+
+    name = "auto|linear|NUMBER"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> str | float:
+        """The word, or the number."""
+        return value if value in ("auto", "linear") else click.FLOAT.convert(value, param, ctx)
+
+
 KINDS = {"a file": FILE, "numbers": _Numbers()}
-KERNELS = f"{', '.join(NAMED)}."
+KERNELS = f"{', '.join(NAMED)}, or auto: the likeliest of se, matern52 and matern32."
+CLOCK = (
+    "Time that runs slower and slower, where that is clearly likelier; linear: plain time, as in the paper; or from "
+    "about when on, in the unit of the times."
+)
 SCALE = "What is compared: values as they are; minus each course's mean; also divided by its sd."
 
 
@@ -58,7 +72,8 @@ def course_options(command: Verb) -> Verb:
 def model_options(command: Verb) -> Verb:
     """The model: read from a file, or fitted."""
     given = click.option("--model", type=FILE, help="Use this model (from 'timelike fit') instead of fitting one.")
-    return given(click.option("--kernel", help=f"Kernel to fit: {KERNELS} [default: se]")(command))
+    kernel = click.option("--kernel", help=f"Kernel to fit: {KERNELS} [default: se]")
+    return given(kernel(click.option("--clock", type=_Clock(), help=f"{CLOCK} [default: auto]")(command)))
 
 
 def force_option(what: str) -> Callable[[Verb], Verb]:
@@ -66,6 +81,7 @@ def force_option(what: str) -> Callable[[Verb], Verb]:
     return click.option("--force", is_flag=True, help=f"Overwrite {what}.")
 
 
+clock_option = click.option("--clock", type=_Clock(), default="auto", show_default=True, help=CLOCK)
 threads_option = click.option("--threads", type=int, help="Number of threads (default: all).")
 
 
@@ -82,7 +98,7 @@ def split_reading(options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, An
 def courses_of(file: Path, **options: Any) -> TimeCourses:
     """The courses of a file, chosen and scaled as asked, with a word about what was understood."""
     reading, choices = split_reading(options)
-    return Recipe.of(**choices).prepared(understood(file, reading).courses)
+    return prepared(understood(file, reading).courses, Recipe.of(**choices))
 
 
 def understood(file: Path, reading: dict[str, Any]) -> Understood:
@@ -93,16 +109,19 @@ def understood(file: Path, reading: dict[str, Any]) -> Understood:
     return found
 
 
-def model_of(courses: TimeCourses, model: Path | None, kernel: str | None) -> GP:
+def model_of(courses: TimeCourses, model: Path | None, kernel: str | None, clock: Clock | None) -> GP:
     """The model in a file, or one fitted to the courses."""
-    one_kernel(model, kernel)
-    return given_or_fitted(courses, model, kernel or "se", say)
+    one_model(model, kernel, clock)
+    gp = given_or_fitted(courses, model, kernel or "se", "auto" if clock is None else clock, say)
+    note_gaps(courses, gp)
+    return gp
 
 
-def one_kernel(model: Path | None, kernel: str | None) -> None:
-    """Raise if both a model and a kernel are given."""
-    if model is not None and kernel is not None:
-        raise InputError("a model has its kernel already: leave out --kernel or --model.")
+def one_model(model: Path | None, kernel: str | None, clock: Clock | None) -> None:
+    """Raise if a model is given and how to fit one too."""
+    for name, value in (("kernel", kernel), ("clock", clock)):
+        if model is not None and value is not None:
+            raise InputError(f"a model has its {name} already: leave out --{name} or --model.")
 
 
 def same_unit(known: str | None, new: str | None, file: Path) -> None:

@@ -25,15 +25,23 @@ class Verbs(click.Group):
             with warnings.catch_warnings():
                 warnings.simplefilter("always", FitWarning)
                 warnings.simplefilter("always", DataWarning)
-                warnings.showwarning = _show_warning
+                warnings.showwarning = _show_once()
                 return super().invoke(ctx)
         except (InputError, MissingExtraError) as problem:
             click.echo(f"timelike: {problem}", err=True)
             sys.exit(2)
 
 
-def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
-    click.echo(f"note: {message}", err=True)
+def _show_once() -> Callable[..., None]:
+    """What shows each warning the first time that it comes."""
+    shown: set[str] = set()
+
+    def show(message: Warning | str, *_: object, **__: object) -> None:
+        if str(message) not in shown:
+            shown.add(str(message))
+            click.echo(f"note: {message}", err=True)
+
+    return show
 
 
 def quiet_option(command: Verb) -> Verb:

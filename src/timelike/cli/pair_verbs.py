@@ -15,6 +15,7 @@ from timelike.base.tables import write_table
 from timelike.cli.options import (
     FILE,
     KERNELS,
+    clock_option,
     course_options,
     courses_of,
     force_option,
@@ -35,10 +36,13 @@ from timelike.pairs.explain import Explanation
 from timelike.pairs.explain import explain as explain_pair
 from timelike.pairs.nearest.neighbors import neighbors as nearest
 from timelike.pairs.similarity import similarity as all_pairs
-from timelike.runs.recipe import Recipe
+from timelike.runs.analyse import prepared
+from timelike.runs.recipe import Clock, Recipe
 
 ANY = click.Path(path_type=Path)
 ON_DISK = (".npy", ".zarr")
+MODEL = ("model", "kernel", "clock")
+"""The options of a model, see :func:`timelike.cli.options.model_options`."""
 MATRICES = (".csv", ".tsv", *ON_DISK)
 TO = "Find the nearest among the courses of this file, which --most-variable selects from; the model is fitted to both."
 
@@ -46,12 +50,13 @@ TO = "Find the nearest among the courses of this file, which --most-variable sel
 @click.command()
 @course_options
 @click.option("--kernel", default="se", show_default=True, help=KERNELS)
+@clock_option
 @click.option("--out", type=FILE, default="model.json", show_default=True, help="Where to write the model.")
 @force_option("the output")
-def fit(out: Path, force: bool, kernel: str, file: Path, **reading: Any) -> None:
+def fit(out: Path, force: bool, kernel: str, clock: Clock, file: Path, **reading: Any) -> None:
     """Fit one Gaussian process to all courses of FILE and save it as JSON."""
     may_write(out, force)
-    model_of(courses_of(file, **reading), None, kernel).save(out)
+    model_of(courses_of(file, **reading), None, kernel, clock).save(out)
     say(f"wrote {out}")
 
 
@@ -65,19 +70,18 @@ def fit(out: Path, force: bool, kernel: str, file: Path, **reading: Any) -> None
 @click.option("--dask", metavar="ADDRESS", help="Let the workers of this Dask scheduler compute.")
 @threads_option
 @force_option("the output")
-def similarity(
-    out: Path, force: bool, dask: str | None, model: Path | None, kernel: str | None, file: Path, **options: Any
-) -> None:
+def similarity(out: Path, force: bool, dask: str | None, file: Path, **options: Any) -> None:
     """Write the similarity of every pair of courses of FILE.
 
     A .npy or .zarr file is written tile by tile and may be larger than memory; a run that was stopped, for
     whatever reason, goes on with --resume.
     """
+    how = {name: options.pop(name) for name in MODEL}
     resume, threads = (options.pop(name) for name in ("resume", "threads"))
     one_of(out, MATRICES)
     _may_begin(out, force=force, resume=resume)
     courses = courses_of(file, **options)
-    gp = model_of(courses, model, kernel)
+    gp = model_of(courses, **how)
     with _client(dask) as client:
         if out.suffix in ON_DISK:
             all_pairs(courses, gp, threads=threads, out=out, resume=resume, replace=force, client=client)
@@ -120,16 +124,15 @@ def _client(address: str | None) -> Iterator[Any]:
 @click.option("--out", type=FILE, default="neighbors.csv", show_default=True, help="Table: .csv or .tsv.")
 @threads_option
 @force_option("the output")
-def neighbors(
-    out: Path, force: bool, k: int, to: Path | None, model: Path | None, kernel: str | None, file: Path, **options: Any
-) -> None:
+def neighbors(out: Path, force: bool, k: int, to: Path | None, file: Path, **options: Any) -> None:
     """Find the K courses of FILE that are most like each course, without computing all pairs."""
     may_write(out, force)
     one_of(out, (".csv", ".tsv"))
     how = {name: options.pop(name) for name in ("approximate", "threads")}
+    model = {name: options.pop(name) for name in MODEL}
     courses, others = _both(file, to, options)
     compared = courses if others is None else courses.joined(others)
-    found = nearest(courses, model_of(compared, model, kernel), k, others=others, **how)
+    found = nearest(courses, model_of(compared, **model), k, others=others, **how)
     write_table(found.to_frame(), out)
     say(f"wrote {out}: {found}")
 
@@ -142,7 +145,7 @@ def _both(file: Path, to: Path | None, options: dict[str, Any]) -> tuple[TimeCou
     asked, items = understood(file, reading), understood(to, reading)
     same_unit(items.time_unit, asked.time_unit, file)
     recipe = Recipe.of(**choices)
-    return recipe.scaled(asked.courses), recipe.prepared(items.courses)
+    return recipe.scaled(asked.courses), prepared(items.courses, recipe)
 
 
 @click.command()
@@ -152,22 +155,14 @@ def _both(file: Path, to: Path | None, options: dict[str, Any]) -> tuple[TimeCou
 @click.argument("second")
 @click.option("--figure", type=FILE, help="Also draw the pair and the contributions (.png, .svg, .pdf).")
 @force_option("the figure")
-def explain(
-    first: str,
-    second: str,
-    figure: Path | None,
-    force: bool,
-    model: Path | None,
-    kernel: str | None,
-    file: Path,
-    **reading: Any,
-) -> None:
+def explain(first: str, second: str, figure: Path | None, force: bool, file: Path, **options: Any) -> None:
     """Say where along time the similarity of FIRST and SECOND in FILE comes from."""
     if figure is not None:
         one_of(figure, (".png", ".svg", ".pdf"))
         may_write(figure, force)
-    courses = courses_of(file, **reading)
-    gp = model_of(courses, model, kernel)
+    model = {name: options.pop(name) for name in MODEL}
+    courses = courses_of(file, **options)
+    gp = model_of(courses, **model)
     why = explain_pair(courses, gp, first, second)
     click.echo(why.to_frame().to_string(index=False, float_format=lambda x: f"{x:.4g}"))
     click.echo(f"s = {why.similarity:.4f}: {why.verdict}")

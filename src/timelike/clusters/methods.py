@@ -69,7 +69,7 @@ def taking(setting: str) -> str:
     return " or ".join(name for name, method in METHODS.items() if setting in method.takes)
 
 
-def check(name: str, k: int | None, spread: float | None, robust: bool) -> None:
+def check(name: str, k: int | None, spread: float | None) -> None:
     """Raise if there is no such method, or it needs what is not there, or cannot use what is."""
     if name not in METHODS:
         raise InputError(f"there is no method {name!r}: choose from {', '.join(METHODS)}.")
@@ -81,5 +81,3 @@ def check(name: str, k: int | None, spread: float | None, robust: bool) -> None:
         raise InputError(f"{name} finds the number of clusters itself: leave k out, or use another method.")
     if spread is not None and "spread" not in method.takes:
         raise InputError(f"{name} has no spread: leave it out, or use {taking('spread')}.")
-    if not robust and "robust" not in method.takes:
-        raise InputError(f"{name} never leaves out values: robust=False (--no-robust) is for {taking('robust')} only.")

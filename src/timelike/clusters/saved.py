@@ -12,13 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from timelike.base.arrays import Floats
 from timelike.base.checks import unique_names
 from timelike.base.files import atomic_path
 from timelike.clusters.clustering import Clustering
 from timelike.clusters.curves.curve_clustering import CurveClustering
 from timelike.clusters.curves.membership import Step
-from timelike.clusters.curves.outlying_values import without
+from timelike.clusters.curves.noise import Noise
 from timelike.courses import TimeCourses
 from timelike.courses.designs import Designs
 from timelike.exceptions import InputError
@@ -31,9 +30,9 @@ DAMAGED = (
 )
 """What reading a file that is not ours, or not whole, can raise."""
 KINDS = {
-    **dict.fromkeys(("points", "values", "errors", "probabilities", "responsibilities", "linkage"), "f"),
+    **dict.fromkeys(("points", "values", "errors", "weighed", "linkage"), "f"),
+    **dict.fromkeys(("probabilities", "responsibilities", "level_weights"), "f"),
     **dict.fromkeys(("starts", "design_of", "labels"), "iu"),
-    "used": "b",
     "facts": "u",
 }
 """The arrays of such a file, and what kind of numbers each has."""
@@ -49,11 +48,15 @@ def save(path: str | PathLike[str], clustering: Clustering, courses: TimeCourses
     arrays: Arrays = {"labels": clustering.labels, "points": designs.points, "starts": designs.starts}
     arrays |= {"design_of": courses.design_of, "values": courses.values}
     optional = {"errors": designs.errors, "linkage": clustering.linkage, "probabilities": clustering.probabilities}
+    optional["level_weights"] = getattr(clustering, "level_weights", None)
     arrays |= {name: array for name, array in optional.items() if array is not None}
     if isinstance(clustering, CurveClustering):
-        arrays |= {"responsibilities": clustering.responsibilities, "used": _used(courses, clustering.courses)}
+        arrays |= {"responsibilities": clustering.responsibilities}
+        if clustering.courses.errors is not None:
+            arrays["weighed"] = clustering.courses.errors
         facts |= {name: getattr(clustering, name) for name in ("spread", "learned", "continuum")}
         facts["path"] = [list(step) for step in clustering.path]
+        facts["noise"] = clustering.noise.to_dict()
     text = np.frombuffer(json.dumps(facts).encode(), dtype=np.uint8)
     with atomic_path(path) as temporary:
         np.savez_compressed(temporary, facts=text, allow_pickle=False, **arrays)
@@ -96,27 +99,6 @@ def _courses(names: list[str], arrays: Arrays) -> TimeCourses:
     return courses
 
 
-def _used(courses: TimeCourses, kept: TimeCourses) -> NDArray[np.bool_]:
-    """Which values of the courses took part in the clustering; outlying ones were left out."""
-    used = np.ones(len(courses.values), dtype=bool)
-    rows, left = (np.column_stack([c.points, c.values]) for c in (courses, kept))
-    for i in np.flatnonzero(courses.sizes != kept.sizes):
-        span, rest = (slice(c.starts[i], c.starts[i + 1]) for c in (courses, kept))
-        used[span] = _found(rows[span], left[rest])
-    return used
-
-
-def _found(rows: Floats, left: Floats) -> NDArray[np.bool_]:
-    """Which rows are left, when what is left has kept its order."""
-    found = np.zeros(len(rows), dtype=bool)
-    at = 0
-    for row in left:
-        at += int(np.argmax((rows[at:] == row).all(axis=1)))
-        found[at] = True
-        at += 1
-    return found
-
-
 def _clustering(facts: dict[str, Any], arrays: Arrays, courses: TimeCourses, gp: GP) -> Clustering:
     evidence = None if facts["evidence"] is None else {int(k): float(v) for k, v in facts["evidence"]}
     k, count = int(facts["k"]), len(courses)
@@ -132,17 +114,31 @@ def _clustering(facts: dict[str, Any], arrays: Arrays, courses: TimeCourses, gp:
     }
     if "responsibilities" not in arrays:
         return Clustering(**shared)
-    left_out = np.flatnonzero(~_checked(arrays["used"], (len(courses.values),)))
+    weighed = None if "weighed" not in arrays else _checked(arrays["weighed"], courses.values.shape, 0)
+    noise = _noise(facts["noise"])
     return CurveClustering(
         **shared,
-        here=gp.at(without(courses, left_out)),
+        here=gp.at(courses if weighed is None else courses.with_errors(weighed)),
         measured=courses,
         spread=float(_checked(np.array(float(facts["spread"])), (), 0)),
         responsibilities=_checked(arrays["responsibilities"], (count, k + 1), 0, 1),
         learned=bool(facts["learned"]),
         path=tuple(Step._make([*step[:-1], tuple(step[-1])]) for step in facts["path"]),
         continuum=bool(facts["continuum"]),
+        noise=noise,
+        level_weights=None if len(noise) == 1 else _checked(arrays["level_weights"], (len(noise), count, k + 1), 0, 1),
     )
+
+
+def _noise(facts: dict[str, Any]) -> Noise:
+    """The levels of the noise, equally far apart; the numbers beside them are standard deviations and a middle."""
+    logs = np.array(facts["logs"], dtype=float)
+    steps = np.diff(_checked(logs, (max(len(logs), 1),)))
+    if len(steps) and not (steps[0] > 0 and np.allclose(steps, steps[0])):
+        raise ValueError("the levels of the noise are not a ladder")
+    known = [float(facts[name]) for name in ("centre", "width", "between")]
+    _checked(np.array(known[:1]), (1,))
+    return Noise(logs, known[0], *_checked(np.array(known[1:]), (2,), 0).tolist())
 
 
 def _checked(array: NDArray[Any], shape: tuple[int, ...], low: float = -np.inf, high: float = np.inf) -> NDArray[Any]:

@@ -278,6 +278,10 @@ class TimeCourses:
         errors = None if self.errors is None else self.errors / each
         return self._with((self.values - np.repeat(self._means, self.sizes)) / each, errors)
 
+    def with_errors(self, errors: Floats) -> TimeCourses:
+        """The same courses with these known standard errors, one for each value."""
+        return self._with(self.values, errors)
+
     def most_variable(self, n: int) -> TimeCourses:
         """The `n` courses whose values have the largest standard deviation, in their present order."""
         if not checks.is_whole(n) or not 1 <= n <= len(self):
@@ -487,7 +491,7 @@ def _from_flat(
         at = int(np.argmin(valid))
         raise InputError(
             f"the error of course {names[owner[at]]!r} at time {checks.time(points[at])} is {errors[at]}: expected a "
-            "standard error, zero or more."
+            "finite standard error, zero or more. Where a value says nothing, give NaN for the value."
         )
     order = np.lexsort((*points.T[::-1], owner))  # replicates keep the order in which they came
     points, errors = points[order], None if errors is None else errors[order]

@@ -26,6 +26,7 @@ class CourseEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
     times: ArrayLike | None
     kernel: str | Kernel
     mean: str | float
+    clock: str | float
     gp: GP | None
 
     def _training_courses(self, X: Any) -> TimeCourses:
@@ -40,7 +41,8 @@ class CourseEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
     def _model(self, courses: TimeCourses) -> GP:
         """The model that was given, or else the one that fits the courses best."""
         if self.gp is None:
-            return fit(courses, self.kernel, self.mean)
+            robust = getattr(self, "robust", True)
+            return fit(courses, self.kernel, self.mean, clock=self.clock, robust=robust)
         checks.instance(self.gp, GP, "gp")
         return self.gp
 

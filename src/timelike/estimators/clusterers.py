@@ -88,10 +88,10 @@ class GPMixture(CurveClusterer):
         Chosen by the evidence if None. The result has fewer where the data do not support so many.
     times : (t,) or None
         When the columns of X were measured; repeated times are replicates. None: 0, 1, 2, ...
-    kernel, mean
+    kernel, mean, clock
         As in :func:`timelike.fit`.
     gp : GP or None
-        A model to use as it is, in which case `kernel` and `mean` are not looked at. None: fitted to X.
+        A model to use as it is, in which case nothing is fitted. None: fitted to X.
     spread : float or None
         How much curves of one cluster differ, in units of the signal_sd; learned if None.
     robust, refine
@@ -130,6 +130,7 @@ class GPMixture(CurveClusterer):
     times: ArrayLike | None = field(default=None, kw_only=False)
     kernel: str | Kernel = "se"
     mean: str | float = "constant"
+    clock: str | float = "auto"
     gp: GP | None = None
     spread: float | None = None
     robust: bool = True
@@ -175,10 +176,10 @@ class EvidenceLinkage(CurveClusterer):
         Chosen by the evidence if None.
     times : (t,) or None
         When the columns of X were measured; repeated times are replicates. None: 0, 1, 2, ...
-    kernel, mean
+    kernel, mean, clock
         As in :func:`timelike.fit`.
     gp : GP or None
-        A model to use as it is, in which case `kernel` and `mean` are not looked at. None: fitted to X.
+        A model to use as it is, in which case nothing is fitted. None: fitted to X.
     spread : float or None
         How much curves of one cluster differ, in units of the signal_sd. 0: identical but for the noise, as in the
         paper. None: learned.
@@ -207,6 +208,7 @@ class EvidenceLinkage(CurveClusterer):
     times: ArrayLike | None = field(default=None, kw_only=False)
     kernel: str | Kernel = "se"
     mean: str | float = "constant"
+    clock: str | float = "auto"
     gp: GP | None = None
     spread: float | None = 0.0
 

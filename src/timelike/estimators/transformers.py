@@ -81,10 +81,10 @@ class GPSimilarity(CourseTransformer):
     ----------
     times : (t,) or None
         When the columns of X were measured; repeated times are replicates. None: 0, 1, 2, ...
-    kernel, mean
+    kernel, mean, clock
         As in :func:`timelike.fit`.
     gp : GP or None
-        A model to use as it is, in which case `kernel` and `mean` are not looked at. None: fitted to X.
+        A model to use as it is, in which case nothing is fitted. None: fitted to X.
     output : {"similarity", "distance", "probability"}
         ``"distance"``: see :func:`timelike.pairs.similarity.as_distance`; a course that equals a training course in
         every value has distance 0 from it. ``"probability"``: that one curve explains both, see
@@ -117,6 +117,7 @@ class GPSimilarity(CourseTransformer):
     times: ArrayLike | None = field(default=None, kw_only=False)
     kernel: str | Kernel = field(default="se", kw_only=False)
     mean: str | float = "constant"
+    clock: str | float = "auto"
     gp: GP | None = None
     output: str = "similarity"
 
@@ -157,10 +158,10 @@ class GPNeighbors(CourseTransformer):
         ``mode="distance"`` there is one edge more.
     times : (t,) or None
         When the columns of X were measured; repeated times are replicates. None: 0, 1, 2, ...
-    kernel, mean
+    kernel, mean, clock
         As in :func:`timelike.fit`.
     gp : GP or None
-        A model to use as it is, in which case `kernel` and `mean` are not looked at. None: fitted to X.
+        A model to use as it is, in which case nothing is fitted. None: fitted to X.
     mode : {"distance", "connectivity"}
         ``"distance"``: edges have the distance ``1 / (1 + s)`` where the similarity s is above zero and ``1 - s``
         below (:func:`timelike.pairs.similarity.as_distance`): 1 is where one curve and two curves explain a pair
@@ -195,6 +196,7 @@ class GPNeighbors(CourseTransformer):
     times: ArrayLike | None = field(default=None, kw_only=False)
     kernel: str | Kernel = "se"
     mean: str | float = "constant"
+    clock: str | float = "auto"
     gp: GP | None = None
     mode: str = "distance"
 

@@ -76,6 +76,34 @@ class Clocked(Wrapper):
         since = times - float(self.start)
         return np.where(since > 0, tau * np.log1p(np.maximum(since, 0) / tau), since)
 
+    def plain(self, on_clock: Floats) -> Floats:
+        """The times at which the clock shows `on_clock`: what :meth:`time` undoes.
+
+        Examples
+        --------
+        >>> clock = Clocked(None, tau=5.0, start=1.0)
+        >>> clock.plain(clock.time(np.array([0.0, 1.0, 30.0]))).round(9)
+        array([ 0.,  1., 30.])
+        """
+        tau = float(self.tau)
+        if self.start is None:
+            return tau * np.sinh(on_clock / tau)
+        return float(self.start) + np.where(on_clock > 0, tau * np.expm1(np.maximum(on_clock, 0) / tau), on_clock)
+
+    def unit(self, times: Floats) -> Floats:
+        """How much plain time passes in a unit of the clock, in the shape of `times`: 1 at the start, ever more later.
+
+        A length scale is so many times as long there.
+
+        Examples
+        --------
+        >>> Clocked(None, tau=24.0, start=0.0).unit(np.array([0.0, 24.0, 168.0]))
+        array([1., 2., 8.])
+        """
+        if self.start is None:
+            return np.hypot(1, times / float(self.tau))
+        return 1 + np.maximum(times - float(self.start), 0) / float(self.tau)
+
     def slope(self, times: Floats) -> Floats:
         """Derivatives of the times on the clock in the logarithm of tau, in the shape of `times`."""
         tau = float(self.tau)

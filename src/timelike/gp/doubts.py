@@ -20,7 +20,8 @@ VISIBLE = 0.1
 
 def doubts(objective: Objective, space: SearchSpace, place: Floats) -> tuple[str, ...]:
     """What to say about the place where the search for the largest objective ended; nothing if all is well."""
-    known_errors = objective.courses.errors is not None
+    errors = objective.courses.designs.errors
+    known_errors = errors is not None and bool(errors.all())  # of all values, not of wild ones alone
     return (
         *_idle_clock(objective),
         *_on_a_bound(space, place, known_errors),

@@ -31,6 +31,7 @@ from timelike.gp.search_space import (
     slows_down,
 )
 from timelike.gp.stationary import form_of
+from timelike.gp.unswayed import unswayed
 
 if TYPE_CHECKING:
     from sklearn.gaussian_process.kernels import Kernel
@@ -52,6 +53,7 @@ def fit(
     *,
     clock: str | float = "auto",
     rough: bool = False,
+    robust: bool = True,
 ) -> GP:
     """The GP whose hyperparameters maximise the summed log marginal likelihood of the courses.
 
@@ -76,12 +78,17 @@ def fit(
     rough
         Look for a rough part that replicates share and a smooth curve has not (``rough_sd``), and take it if it raises
         the log likelihood by at least 10. Without it the curve bends to follow what replicates share.
+    robust
+        Where single wild values decide about the noise of all (without them it is clearly smaller), they count for
+        little, and ``warnings`` says so: values that neither the others of their course nor a response of it explain.
+        Where they do not decide, the fit is that of all values with their full weight.
 
     Returns
     -------
     GP
         With ``log_likelihood``, and in ``warnings`` what deserves a second look (also given as
-        :class:`~timelike.exceptions.FitWarning`).
+        :class:`~timelike.exceptions.FitWarning`). Where wild values count for little, the ``log_likelihood`` is that
+        of the courses in which they have so large a variance.
 
     Examples
     --------
@@ -96,10 +103,9 @@ def fit(
     check_replicates(courses, rough)
     shapes = [kernels.resolve(name) for name in (AUTO if _is_auto(kernel) else (kernel,))]
     with one_thread_below(), progress("fit", None, "likelihood") as advance:
-        found = _candidates(courses, shapes, fixed_mean(mean), clock, advance)
-        found = [_with_rough_part(one) for one in found] if rough else found
-        best = choose(found)
-        gp = _model(best, (*_choice(found, best), *doubts(best.objective, best.space, best.optimum.place)))
+        search = Search(shapes, fixed_mean(mean), clock, rough, advance)
+        gp = search(courses, courses)
+        gp = unswayed(courses, gp, search) if robust else gp
     for sentence in gp.warnings:
         warn(sentence, FitWarning)
     return gp
@@ -260,16 +266,60 @@ class Candidate:
         return kernels.name_of(self.kernel) + (" on a clock" if self.clocked else "")
 
 
-def _candidates(
-    courses: TimeCourses, shapes: list[Kernel], mean: float | None, clock: str | float, advance: Callable[[int], object]
-) -> list[Candidate]:
-    """Each kernel at its optimum, in plain time or with the given tau; and on a fitted clock where that may help."""
-    if not isinstance(clock, str):
-        shapes = [_on_clock(courses, shape, float(clock), fixed=True) for shape in shapes]
-    found = [_fitted(Objective(courses, shape, mean, advance), search_space(courses, shape, mean)) for shape in shapes]
-    if clock != "auto" or not slows_down(courses):
-        return found
-    return found + [_fitted_clock(plain) for plain in found if form_of(plain.objective.kernel) is not None]
+class Search:
+    """The search for the most likely model of courses: all kernels that were asked for, in plain time and on clocks.
+
+    Parameters
+    ----------
+    shapes
+        The kernels.
+    mean
+        A number, or None where it is fitted.
+    clock, rough
+        As :func:`fit` takes them.
+    advance
+        Told of each evaluation.
+    """
+
+    def __init__(
+        self,
+        shapes: list[Kernel],
+        mean: float | None,
+        clock: str | float,
+        rough: bool,
+        advance: Callable[[int], object],
+    ) -> None:
+        self.shapes, self.mean, self.clock, self.rough, self.advance = shapes, mean, clock, rough, advance
+        self.last: Candidate
+        self.words: list[str] = []
+
+    def __call__(self, courses: TimeCourses, seen: TimeCourses, *, again: bool = False) -> GP:
+        """The most likely model; `again`: of the kernel that was the last time, from where it was."""
+        if again:
+            objective = Objective(courses, self.last.objective.kernel, self.mean, self.advance)
+            best = _fitted(objective, replace(self.last.space, starts=self.last.optimum.place[None]))
+            self.last = replace(best, gained=self.last.gained)
+        else:
+            found = self.candidates(courses, seen)
+            self.last = choose(found)
+            self.words = _choice(found, self.last)
+        best = self.last
+        return _model(best, (*self.words, *doubts(best.objective, best.space, best.optimum.place)))
+
+    def candidates(self, courses: TimeCourses, seen: TimeCourses) -> list[Candidate]:
+        """Each kernel at its optimum, in plain time or with a given tau; and on a fitted clock where that may help.
+
+        Variances are sought around those of the values that are `seen`.
+        """
+        found = [self._plain(courses, seen, shape) for shape in self.shapes]
+        if self.clock == "auto" and slows_down(courses):
+            found += [_fitted_clock(plain) for plain in found if form_of(plain.objective.kernel) is not None]
+        return [_with_rough_part(one) for one in found] if self.rough else found
+
+    def _plain(self, courses: TimeCourses, seen: TimeCourses, shape: Kernel) -> Candidate:
+        kernel = shape if isinstance(self.clock, str) else _on_clock(courses, shape, float(self.clock), fixed=True)
+        objective = Objective(courses, kernel, self.mean, self.advance)
+        return _fitted(objective, search_space(seen, kernel, self.mean))
 
 
 def _fitted(objective: Objective, space: SearchSpace) -> Candidate:

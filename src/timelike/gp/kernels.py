@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from timelike.base import checks
-from timelike.exceptions import InputError
+from timelike.base.arrays import Floats
+from timelike.exceptions import DataWarning, InputError, warn
 
 if TYPE_CHECKING:
     from sklearn.gaussian_process.kernels import Kernel
@@ -98,6 +99,45 @@ def without_rough_part(kernel: Kernel) -> Kernel:
 def unclocked(kernel: Kernel) -> Kernel:
     """The kernel inside a clock, see :class:`timelike.gp.clock.Clocked`; a kernel of plain time itself."""
     return kernel.kernel if type(kernel).__name__ == CLOCKED else kernel
+
+
+def on_clock(kernel: Kernel, times: Floats) -> Floats:
+    """Times on the clock of a kernel; the times themselves where it has none."""
+    return times if unclocked(kernel) is kernel else kernel.time(times)
+
+
+def plain(kernel: Kernel, shown: Floats) -> Floats:
+    """The times at which the clock of a kernel shows `shown`; these themselves where it has none."""
+    return shown if unclocked(kernel) is kernel else kernel.plain(shown)
+
+
+def evenly(kernel: Kernel, low: float, high: float, count: int) -> Floats:
+    """So many times from `low` to `high`, evenly spaced on the clock of a kernel, or on plain time where it has none.
+
+    Examples
+    --------
+    >>> evenly(resolve("se"), 0, 8, 5)
+    array([0., 2., 4., 6., 8.])
+    >>> from timelike.gp.clock import Clocked
+    >>> evenly(Clocked(resolve("se"), tau=1.0, start=0.0), 0, 8, 5).round(2)     # dense where curves change fast
+    array([0.  , 0.73, 2.  , 4.2 , 8.  ])
+    """
+    first, last = on_clock(kernel, np.array([low, high]))
+    times = np.clip(plain(kernel, np.linspace(first, last, count)), low, high)
+    times[[0, -1]] = low, high
+    return times
+
+
+def note_early(kernel: Kernel, points: Floats, known: Floats | None = None) -> None:
+    """Warn of points before the start of a kernel's clock, where it runs as plain time; not where `known` are too."""
+    start = kernel.start if unclocked(kernel) is not kernel else None
+    if start is None or points.shape[1] > 1 or points.min() >= start or (known is not None and known.min() < start):
+        return
+    warn(
+        f"there are times before the start of the model's clock ({start:g}), from {points.min():g} on: it runs as "
+        "plain time there, where the fit saw nothing. Are they in the same unit, from the same zero?",
+        DataWarning,
+    )
 
 
 def name_of(kernel: Kernel) -> str:

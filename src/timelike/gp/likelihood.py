@@ -8,7 +8,6 @@ designs share points, the kernel is evaluated over those and cut; where they do 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from copy import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
@@ -182,8 +181,8 @@ class Likelihood:
 
     def with_kernel(self, kernel: Kernel) -> Likelihood:
         """The likelihood of the same courses with another kernel that has the same form, for instance on a clock."""
-        other = copy(self)
-        other.kernel = kernel
+        other = Likelihood.__new__(Likelihood)
+        vars(other).update(vars(self) | {"kernel": kernel})
         return other
 
     def __call__(self, parameters: Floats) -> Score:

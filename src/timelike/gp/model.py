@@ -154,6 +154,7 @@ class GP:
         key = id(self), id(courses), str(self.kernel.get_params())  # a kernel of scikit-learn's can be changed
         found = _AT.get(key)
         if found is None:
+            kernels.note_early(self.kernel, courses.designs.points)
             found = _AT[key] = Modelled(courses, self)
         return found
 
@@ -194,6 +195,7 @@ class GP:
         known = courses.designs.points
         if asked.shape[1] != known.shape[1]:
             raise InputError(f"times have {asked.shape[1]} coordinates, the courses' points {known.shape[1]}.")
+        kernels.note_early(self.kernel, asked, known)
         if len(courses.values) <= DENSE_POINTS:
             return self._posterior_by_matrix(courses, asked)
         here = self.at(courses)

@@ -32,8 +32,9 @@ def as_independent(variances: Floats, rough_variance: float, time: Ints, begin: 
     return variances * (1 + rough_variance * weight)[time]
 
 
-def constants(residuals: Floats, variances: Floats, rough_variance: float, begin: Ints) -> Floats:
-    """``e^T R^-1 e + log det(2 pi R)`` of the values of each time, (T,)."""
+def constants(residuals: Floats, variances: Floats, rough_variance: float, begin: Ints) -> tuple[Floats, Floats]:
+    """``e^T R^-1 e`` and ``log det(2 pi R)`` of the values of each time, (T,) each."""
     weight, pull = np.add.reduceat(1 / variances, begin), np.add.reduceat(residuals / variances, begin)
-    alone = np.add.reduceat(residuals**2 / variances + np.log(2 * np.pi * variances), begin)
-    return alone - rough_variance * pull**2 / (1 + rough_variance * weight) + np.log1p(rough_variance * weight)
+    squares = np.add.reduceat(residuals**2 / variances, begin)
+    squares -= rough_variance * pull**2 / (1 + rough_variance * weight)
+    return squares, np.add.reduceat(np.log(2 * np.pi * variances), begin) + np.log1p(rough_variance * weight)

@@ -12,6 +12,7 @@ from timelike.base.arrays import Floats
 from timelike.courses import TimeCourses
 from timelike.exceptions import InputError
 from timelike.gp import GP
+from timelike.gp.modelled import Modelled
 from timelike.pairs.routes import measured
 
 if TYPE_CHECKING:
@@ -74,7 +75,8 @@ def explain(courses: TimeCourses, gp: GP, first: str | int, second: str | int) -
     checks.instance(gp, GP, "gp")
     i, j = (_position(courses, which) for which in (first, second))
     pair = courses.select([i]).joined(courses.select([j]))
-    one, two = gains(pair, gp, given=1), gains(pair, gp, given=0)
+    here = gp.at(pair)  # held while both are computed
+    one, two = gains(here, given=1), gains(here, given=0)
     return Explanation(pair, gp, (one / 2, two / 2), float((one.sum() + two.sum()) / 2))
 
 
@@ -88,11 +90,11 @@ def _position(courses: TimeCourses, which: str | int) -> int:
     return at
 
 
-def gains(pair: TimeCourses, gp: GP, given: int) -> Floats:
+def gains(here: Modelled, given: int) -> Floats:
     """Gain in predicting each next value of one of two courses from knowing the other, number `given`."""
-    known, asked = (measured(gp.at(pair), i) for i in (given, 1 - given))
+    known, asked = (measured(here, i) for i in (given, 1 - given))
     points, residual, noise = (np.concatenate(parts) for parts in zip(known, asked, strict=True))
-    C, n = gp.covariance(points) + np.diag(noise), len(known.residual)
+    C, n = here.gp.covariance(points) + np.diag(noise), len(known.residual)
     return next_value_densities(C, residual)[n:] - next_value_densities(C[n:, n:], residual[n:])
 
 

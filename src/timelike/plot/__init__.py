@@ -3,6 +3,9 @@
 Without `ax` each function makes a figure that fits one column of a journal (3.5 inches), or two (7 inches); on given
 Axes it draws there and takes over their size of text. Labels get their units by `time` and `value`; whatever else
 should be different can be changed on the Axes afterwards. :func:`save` writes the figure.
+
+Where the model has a clock, the time axis runs on it, with labels in plain time; ``ax.set_xscale("linear")`` makes it
+plain time.
 """
 
 from timelike.plot.cluster_figures import cluster_panels, clusters

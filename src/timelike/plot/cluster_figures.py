@@ -124,10 +124,11 @@ class _Shown:
     curves: dict[int, Curve]
     line: str
     band: str
+    gp: GP | None
 
     @property
     def at(self) -> Floats:
-        return parts.times_of(self.courses)
+        return parts.times_of(self.courses, self.gp)
 
     @property
     def labels(self) -> list[int]:
@@ -154,13 +155,14 @@ def _shown(clustering: Clustering, courses: TimeCourses | None, gp: GP | None, m
     if courses is not None:
         _check_names(clustering, courses)
         lines = {} if gp is None else _shared_curves(clustering, courses, gp)
-        return _Shown(clustering, courses, most, lines, "one curve for the cluster", "± 2 sd of it")
+        return _Shown(clustering, courses, most, lines, "one curve for the cluster", "± 2 sd of it", gp)
     if not isinstance(clustering, CurveClustering):
         raise InputError(
             f"a clustering by {clustering.method} does not carry its courses: give courses=..., and gp=... for curves."
         )
     lines = _cluster_curves(clustering)
-    return _Shown(clustering, clustering.courses, most, lines, "the cluster's curve", "± 2 sd of a course's curve")
+    band = "± 2 sd of a course's curve"
+    return _Shown(clustering, clustering.courses, most, lines, "the cluster's curve", band, clustering.gp)
 
 
 def _check_names(clustering: Clustering, courses: TimeCourses) -> None:
@@ -174,7 +176,7 @@ def _check_names(clustering: Clustering, courses: TimeCourses) -> None:
 
 def _cluster_curves(clustering: CurveClustering) -> dict[int, Curve]:
     """For each cluster its curve, with the standard deviation of a course's own curve around it."""
-    at = parts.times_of(clustering.courses)[:, None]
+    at = parts.times_of(clustering.courses, clustering.gp)[:, None]
     mean, sd = clustering.curves(at)
     spread = clustering.spread**2 * clustering.gp.covariance.diag(at)
     return {k: Curve(mean[k], np.sqrt(sd[k] ** 2 + spread)) for k in range(clustering.k)}
@@ -182,7 +184,7 @@ def _cluster_curves(clustering: CurveClustering) -> dict[int, Curve]:
 
 def _shared_curves(clustering: Clustering, courses: TimeCourses, gp: GP) -> dict[int, Curve]:
     """For each cluster that has courses the one curve that they would share."""
-    at = parts.times_of(courses)
+    at = parts.times_of(courses, gp)
     members = {k: np.flatnonzero(clustering.labels == k) for k in range(clustering.k)}
     return {k: gp.posterior(courses.select(who), at) for k, who in members.items() if len(who)}
 
@@ -214,6 +216,7 @@ def _page(count: int) -> list[Axes]:
 
 
 def _draw_panel(shown: _Shown, label: int, ax: Any) -> None:
+    parts.run_on_clock(ax, shown.gp, shown.courses.times)
     shown.draw_courses(label, ax)
     if label in shown.curves:
         parts.draw_curve(ax, shown.at, shown.curves[label])
@@ -267,6 +270,7 @@ def _explain(shown: _Shown, ax: Any) -> None:
 
 
 def _draw_together(shown: _Shown, ax: Any, time: str, value: str) -> Axes:
+    parts.run_on_clock(ax, shown.gp, shown.courses.times)
     for label in shown.labels:
         shown.draw_courses(label, ax)
     for label in shown.labels:

@@ -11,6 +11,7 @@ from timelike.base.arrays import Floats
 from timelike.base.checks import counted
 from timelike.base.replicates import totals
 from timelike.exceptions import InputError
+from timelike.gp import kernels
 from timelike.pairs.explain import Explanation, explain
 from timelike.pairs.nearest.neighbors import Neighbors
 from timelike.plot import parts
@@ -97,7 +98,8 @@ def pair(
     """
     why = explain(courses, gp, first, second)
     ax = parts.axes_or_page(ax)
-    at = parts.times_of(why.pair)
+    parts.run_on_clock(ax, gp, why.pair.times)
+    at = parts.times_of(why.pair, gp)
     shared = parts.draw_curve(ax, at, gp.posterior(why.pair, at), color="0.3")
     points = [parts.draw_points(ax, why.pair[k], COLORS[k]) for k in range(2)]
     own = [_draw_own(ax, at, gp.posterior(why.pair[k], at).mean, COLORS[k]) for k in range(2)]
@@ -128,17 +130,22 @@ def explanation(why: Explanation, ax: Axes | None = None, *, time: str = "time")
     checks.instance(why, Explanation, "why")
     ax = parts.axes_or_page(ax)
     times = parts.one_coordinate(why.pair.times)
-    span = np.ptp(times) or 1.0
-    width = 0.4 * min(np.diff(np.unique(times)).min(initial=span), span / 12)
-    bars = totals(times, np.concatenate(why.contributions), why.pair.starts)
-    handles = [
-        ax.bar(bar[:, 0] + (k - 0.5) * width, bar[:, 1], width, color=COLORS[k], linewidth=0)
-        for k, bar in enumerate(bars)
-    ]
+    parts.run_on_clock(ax, why.gp, times)
+    shown = kernels.on_clock(why.gp.kernel, times)  # bars are as wide everywhere, as the axis is drawn
+    span = np.ptp(shown) or 1.0
+    width = 0.4 * min(np.diff(np.unique(shown)).min(initial=span), span / 12)
+    bars = totals(shown, np.concatenate(why.contributions), why.pair.starts)
+    handles = [_draw_bars(ax, why.gp, bar, (k - 1) * width, width, COLORS[k]) for k, bar in enumerate(bars)]
     ax.axhline(0, color="0.3", linewidth=0.6)
     parts.labelled(ax, "", time, "contribution to s")
     rows = parts.legend_above(ax, handles, [short(name) for name in why.pair.names])
     return parts.titled(ax, f"s = {parts.number(why.similarity, '.2f')}: {why.verdict}", rows=rows)
+
+
+def _draw_bars(ax: Any, gp: GP, bars: Floats, left: float, width: float, color: str) -> Any:
+    """Draw bars at times on the clock, (n, 2) with their heights, from so far left of them on."""
+    edges = kernels.plain(gp.kernel, bars[:, 0] + left), kernels.plain(gp.kernel, bars[:, 0] + left + width)
+    return ax.bar(edges[0], bars[:, 1], edges[1] - edges[0], align="edge", color=color, linewidth=0)
 
 
 def neighbors(
@@ -179,7 +186,9 @@ def neighbors(
     at = courses.index(name)
     ax = parts.axes_or_page(ax)
     asked = courses[at]
-    curve, band = parts.draw_curve(ax, parts.times_of(asked), gp.posterior(asked, parts.times_of(asked)))
+    parts.run_on_clock(ax, gp, courses.times)
+    drawn = parts.times_of(asked, gp)
+    curve, band = parts.draw_curve(ax, drawn, gp.posterior(asked, drawn))
     parts.draw_points(ax, asked, "black")
     curve.set_label(short(asked.names[0]))
     band.set_label("± 2 sd of its curve")

@@ -14,12 +14,13 @@ from timelike.base.arrays import Floats
 from timelike.base.checks import shortened
 from timelike.base.files import atomic_path
 from timelike.exceptions import InputError
+from timelike.gp import kernels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from timelike.courses import TimeCourses
-    from timelike.gp import Curve
+    from timelike.gp import GP, Curve
 
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442")
 """Okabe and Ito's colours, which colour-blind readers can tell apart."""
@@ -36,6 +37,8 @@ RASTER = 200
 WITHOUT_SCREEN = ("agg", "cairo", "pdf", "pgf", "ps", "svg", "template")
 """Backends of matplotlib that neither open windows nor draw into notebooks."""
 CURVE_POINTS = 200
+MEASURED, TICKS = 30, 10
+"""Up to so many measured times, if four digits write them, ticks on a clock are at some of them; ticks, at most."""
 NAME = 24
 """Characters of a name in a figure, at most."""
 
@@ -275,11 +278,100 @@ def draw_points(ax: Any, course: TimeCourses, color: str, *, size: float = 3.5) 
     return ax.plot(times, course.values, "o", color=color, markersize=size, markeredgewidth=0, zorder=4)[0]
 
 
-def times_of(courses: TimeCourses) -> Floats:
-    """Times at which a curve is drawn: from the first to the last that was measured."""
+def times_of(courses: TimeCourses, gp: GP | None = None) -> Floats:
+    """Times at which a curve is drawn: from the first to the last that was measured, evenly on the model's clock."""
     times = one_coordinate(courses.designs.points[:, 0] if courses.designs.points.shape[1] == 1 else courses.times)
     low, high = float(times.min()), float(times.max())
-    return np.linspace(low, high, CURVE_POINTS) if low < high else np.array([low])
+    if low == high:
+        return np.array([low])
+    return np.linspace(low, high, CURVE_POINTS) if gp is None else kernels.evenly(gp.kernel, low, high, CURVE_POINTS)
+
+
+def run_on_clock(ax: Any, gp: GP | None, times: Floats) -> None:
+    """Let the time axis run on the model's clock, where it has one, with ticks at some of `times` or round numbers."""
+    if gp is None or gp.clock is None:
+        return
+    clock, distinct = gp.kernel, np.unique(times)
+    ax.set_xscale("function", functions=(clock.time, clock.plain))
+    few = len(distinct) <= MEASURED and all(float(f"{time:.4g}") == time for time in distinct)
+    ax.xaxis.set_major_locator(_ticks_on(clock, distinct if few else None))
+    ax.xaxis.set_major_formatter(lambda time, _: number(time, ".4g"))
+
+
+def _ticks_on(clock: Any, measured: Floats | None) -> Any:
+    """A locator of ticks that are far enough from each other on the clock: measured times, or else round ones."""
+    from matplotlib.ticker import Locator
+
+    class Ticks(Locator):
+        axis: Any
+
+        def __call__(self) -> Any:
+            return self.tick_values(*self.axis.get_view_interval())
+
+        def tick_values(self, vmin: float, vmax: float) -> Any:
+            low, high = clock.time(np.array(sorted((vmin, vmax))))
+            least = (high - low) / np.clip(self.axis.get_tick_space(), 2, TICKS)
+            if measured is None:
+                return round_times(clock, (low, high), least)
+            return apart(measured, clock.time(measured), least)
+
+    return Ticks()
+
+
+def apart(numbers: Floats, places: Floats, least: float) -> list[float]:
+    """Some of ascending numbers, the first and the last among them, no two nearer than `least` in their places.
+
+    Examples
+    --------
+    >>> apart(np.array([0, 1, 2, 7, 8]), np.array([0, 1, 2, 7, 8]), least=2)
+    [0.0, 2.0, 8.0]
+    """
+    found = [0]
+    for i in range(1, len(numbers)):
+        last = i == len(numbers) - 1
+        if last or (places[i] - places[found[-1]] >= least and places[-1] - places[i] >= least):
+            found.append(i)
+    return [float(numbers[i]) for i in found]
+
+
+def round_times(clock: Any, ends: tuple[float, float], least: float) -> list[float]:
+    """Times between two ends on a clock, each the roundest that is far enough from the one before.
+
+    Examples
+    --------
+    >>> from timelike.gp.clock import Clocked
+    >>> clock = Clocked(None, tau=2.0, start=0.0)
+    >>> round_times(clock, (0.0, float(clock.time(np.array(90.0)))), least=1.0)
+    [0.0, 2.0, 5.0, 10.0, 20.0, 50.0, 90.0]
+    """
+    found: list[float] = []
+    at, end = ends
+    while at <= end:
+        low, high = clock.plain(np.array([at, min(at + least, end)]))
+        if not low < high:
+            break
+        found.append(roundest(float(low), float(high)))
+        at = float(clock.time(np.array(found[-1]))) + least
+    return found
+
+
+def roundest(low: float, high: float) -> float:
+    """The number from `low` to `high` that is a multiple of the largest step 1, 2 or 5 of a decade.
+
+    Examples
+    --------
+    >>> roundest(1.7, 4), roundest(13, 17), roundest(-1, 3)
+    (2.0, 15.0, 0.0)
+    """
+    if low <= 0 <= high:
+        return 0.0
+    power = 10.0 ** np.ceil(np.log10(max(abs(low), abs(high))))
+    while True:
+        for step in (power, power / 2, power / 5):
+            number = np.ceil(low / step - 1e-9) * step
+            if number <= high * (1 + 1e-12) or step < 1e-12 * abs(high):
+                return float(f"{number:.12g}")
+        power /= 10
 
 
 def draw_curve(ax: Any, at: Floats, curve: Curve, *, color: str = "black", width: float = 1.5) -> tuple[Any, Any]:

@@ -12,6 +12,7 @@ from timelike.exceptions import InputError
 from timelike.reading.column_names import column_called, conditions, is_time, only_column
 from timelike.reading.dates import look_like_dates
 from timelike.reading.files import errors_about
+from timelike.reading.merged import merged
 from timelike.reading.options import Settings
 from timelike.reading.tables import Table
 from timelike.reading.time_headers import TimeColumns, refuse_thousands, some, times_of, unit_in
@@ -37,7 +38,7 @@ def sheet_columns(header: Sequence[str], sheet: Table, settings: Settings) -> Ti
     columns = set(header)
     missing = [name for name in rows if name not in columns]
     notes = (f"{counted(len(missing), 'sample')} of the sheet without a column: {some(missing)}",) if missing else ()
-    return replace(found, positions=positions, notes=notes)
+    return replace(found, positions=positions, notes=(*found.notes, *notes))
 
 
 def sample_times(sheet: Table, rows: Sequence[int], settings: Settings, used: set[int]) -> TimeColumns:
@@ -57,12 +58,12 @@ def sample_times(sheet: Table, rows: Sequence[int], settings: Settings, used: se
     if len(units) > 1:
         raise InputError(f"{where} has times in different units: {some(sorted(map(str, units)))}. Use one.")
     told = conditions(sheet, used, rows, [0] * len(rows))
-    return TimeColumns(
-        tuple(range(len(rows))),
-        np.array([number for number, _ in found]),
-        tuple(told[1]) if told is not None else (),
-        units.pop() or unit_in(sheet.header[column]),
-    )
+    kinds = tuple(told[1]) if told is not None else ()
+    times = np.array([number for number, _ in found])
+    owner = np.unique(kinds, return_inverse=True)[1] if kinds else np.zeros(len(rows), dtype=np.intp)
+    notes = merged(sheet, {*used, column}, rows, owner, times)
+    unit = units.pop() or unit_in(sheet.header[column])
+    return TimeColumns(tuple(range(len(rows))), times, kinds, unit, notes=tuple(notes))
 
 
 def _time_column(sheet: Table, time: str | None, used: set[int]) -> int:

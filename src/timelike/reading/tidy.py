@@ -13,6 +13,7 @@ from timelike.courses import TimeCourses
 from timelike.exceptions import InputError
 from timelike.reading import dates
 from timelike.reading.column_names import column_called, conditions, is_course, is_time, is_value, only_column
+from timelike.reading.merged import merged
 from timelike.reading.options import Settings, without_meaning
 from timelike.reading.tables import Table, Taken
 from timelike.reading.time_headers import some, unit_in
@@ -77,6 +78,7 @@ def read_tidy(table: Table, columns: TidyColumns, settings: Settings) -> Underst
     when = times if times is not None else _from_dates(table, columns, taken.texts[1], owner, measured, settings)
     _require(table, ~np.isnan(when) | ~measured, f"the time (column {table.header[columns.time]!r}) is missing")
     courses, notes = _courses(names, owner[measured], when[measured], taken.numbers[measured])
+    notes += merged(table, columns.used(), np.flatnonzero(measured).tolist(), owner[measured], when[measured])
     unit = unit_in(table.header[columns.time]) if times is not None else "days"
     unused = tuple(c for k, c in enumerate(table.header) if k not in columns.used() and repr(c) not in said)
     return Understood(courses, unused, unit, f"a tidy table: {columns.described(table.header)}{said}", tuple(notes))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from timelike.base.checks import counted
+from timelike.base.checks import counted, first_few
 from timelike.courses import TimeCourses
 
 
@@ -44,11 +44,6 @@ class Understood:
         unused = [name or "unnamed" for name in self.unused if not any(repr(name) in note for note in self.notes)]
         left_out = [f"{counted(len(unused), 'column')} played no part ({first_few(unused)})"] if unused else []
         return [self.summary(), f"read as {self.how}", "; ".join([*left_out, *self.notes]) or "nothing was left out"]
-
-
-def first_few(names: Sequence[str], most: int = 5) -> str:
-    """The first few names, for a sentence."""
-    return ", ".join(names[:most]) + (", ..." if len(names) > most else "")
 
 
 def without_values(names: Sequence[str]) -> list[str]:

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from timelike.base.arrays import Floats
-from timelike.base.checks import counted
+from timelike.base.checks import counted, first_few
 from timelike.courses import TimeCourses
 from timelike.exceptions import InputError
 from timelike.reading import dates, time_headers
@@ -22,7 +22,7 @@ from timelike.reading.options import Settings, without_meaning
 from timelike.reading.sample_sheets import sheet_columns
 from timelike.reading.tables import Table, frame_table
 from timelike.reading.time_headers import TimeColumns, some
-from timelike.reading.understood import Understood, begins_like_a_remark, first_few, without_values
+from timelike.reading.understood import Understood, begins_like_a_remark, without_values
 
 _MONTH = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
 _MANGLED = re.compile(rf"\d{{1,2}}-({_MONTH})|({_MONTH})-\d{{1,2}}|\d{{4}}-\d\d-\d\d", re.IGNORECASE)

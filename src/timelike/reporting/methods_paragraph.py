@@ -41,17 +41,28 @@ def methods(subject: Subject) -> list[str]:
 
 def _fit(gp: GP, naming: Naming) -> str:
     name = kernels.name_of(gp.kernel)
-    kernel = _KERNEL.get(name, f"the kernel {gp.kernel}")
+    kernel = _KERNEL.get(name, f"the kernel {kernels.unclocked(gp.kernel)}")
     how = "was fitted to all courses by maximum marginal likelihood" if gp.log_likelihood is not None else "was used"
     unit = f" {naming.time_unit}" if naming.time_unit else ""
     scale = gp.length_scale
-    period = f"period {number(gp.kernel.get_params()['periodicity'])}{unit}, " if name == "periodic" else ""
+    bare = kernels.unclocked(gp.kernel)
+    period = f"period {number(bare.get_params()['periodicity'])}{unit}, " if name == "periodic" else ""
     of_length = "" if period else unit  # that of a periodic kernel is in no unit
     length = f"length scale {number(scale)}{of_length}, " if isinstance(scale, float) else ""
     return (
         f"One Gaussian process with {kernel} {how} ({period}{length}signal s.d. {number(gp.signal_sd)}, noise s.d. "
-        f"{number(gp.noise_sd)}, mean {number(gp.mean)})."
+        f"{number(gp.noise_sd)}, mean {number(gp.mean)}).{_clock(gp, unit)}"
     )
+
+
+def _clock(gp: GP, unit: str) -> str:
+    """The transformation of time as a formula, where there is one."""
+    if gp.clock is None:
+        return ""
+    tau, start = number(gp.clock), gp.kernel.start
+    since = "t" if not start else f"(t - {number(start)})"
+    shape = f"{tau} asinh(t / {tau})" if start is None else f"{tau} log(1 + {since} / {tau})"
+    return f" To allow for changes that slow down, times t were transformed to {shape}{unit} in the kernel."
 
 
 def _grouping(subject: Subject) -> str:

@@ -11,6 +11,7 @@ from timelike.courses import TimeCourses
 from timelike.courses.designs import distinct_points
 from timelike.gp import GP
 from timelike.gp.basis import basis
+from timelike.gp.kernels import on_clock, plain
 
 SMALL = 40_000
 """A table of features with more numbers than this is replaced by one at a few nodes, where they are enough."""
@@ -35,7 +36,7 @@ class Features:
     grid : (G, r)
         At the times at which curves are drawn.
     nodes : (M,) or None
-        Chebyshev's points over the range of the times.
+        Chebyshev's points over the range of the times, on the clock where there is one.
     """
 
     phi: Floats
@@ -70,15 +71,20 @@ def _table(gp: GP, times: Floats, grid: Floats, least: float) -> Features | None
 
 
 def _at_nodes(gp: GP, times: Floats, grid: Floats, least: float) -> Features | None:
-    """Features at Chebyshev's points, if a polynomial through them gives all others."""
+    """Features at Chebyshev's points, if a polynomial through them gives all others.
+
+    On the clock features are as smooth everywhere: in plain time the first of them would ask for many more points.
+    """
     some = times[np.linspace(0, len(times) - 1, min(CHECKED, len(times))).astype(int)]
+    shown = on_clock(gp.kernel, some)
     for count in (32, 64, 128, 256):
-        nodes = chebyshev(times[0], times[-1], count)
-        phi = basis(gp.covariance, np.concatenate([nodes, some, grid])[:, None], least, MOST_FUNCTIONS)
+        nodes = chebyshev(shown[0], shown[-1], count)
+        at = plain(gp.kernel, nodes)
+        phi = basis(gp.covariance, np.concatenate([at, some, grid])[:, None], least, MOST_FUNCTIONS)
         if not phi.reached:
             return None
         at_nodes, exact = phi[slice(0, count)], phi[slice(count, count + len(some))]
-        error = np.abs(interpolation(nodes, some) @ at_nodes - exact).max()
+        error = np.abs(interpolation(nodes, shown) @ at_nodes - exact).max()
         if 2 * error * gp.signal_sd * np.sqrt(phi.phi.shape[1]) < NEGLIGIBLE * least:
             return Features(at_nodes, phi[slice(count + len(some), None)], nodes)
     return None

@@ -9,6 +9,8 @@ import numpy as np
 from timelike.base import checks
 from timelike.base.arrays import Floats, Ints
 from timelike.clusters.clustering import Clustering
+from timelike.gp import GP
+from timelike.gp.kernels import on_clock
 from timelike.reporting.page_basis import Features, distinct_times, features
 from timelike.reporting.page_json import real, whole
 from timelike.reporting.subject import Subject
@@ -26,6 +28,7 @@ def content(subject: Subject) -> dict[str, Any]:
         "timeLabel": subject.naming.time_label,
         "timeUnit": subject.naming.time_unit,
         "valueLabel": subject.naming.value_name,
+        "clock": _clock(subject.gp),
         "names": list(subject.courses.names),
         **_measured(subject),
         **_clusters(subject),
@@ -34,6 +37,11 @@ def content(subject: Subject) -> dict[str, Any]:
         "evidence": _numbers(subject.clustering),
         "enrichment": _terms(subject),
     }
+
+
+def _clock(gp: GP) -> dict[str, float | None] | None:
+    """What a page needs to tell the time on the clock, see :class:`timelike.gp.clock.Clocked`."""
+    return None if gp.clock is None else {"tau": gp.clock, "start": gp.kernel.start}
 
 
 def _measured(subject: Subject) -> dict[str, Any]:
@@ -46,7 +54,7 @@ def _measured(subject: Subject) -> dict[str, Any]:
         "mean": gp.mean,
         "values": real(courses.values - gp.mean, error=1e-5 * least),
         "noise": real(noise[:1] if (noise == noise[0]).all() else noise, error=1e-7 * least**2),
-        "times": real(times, error=1e-6 * float(np.ptp(times))),
+        "times": real(times, error=1e-6 * float(np.ptp(on_clock(gp.kernel, times)))),
         "timeOf": whole(row),
         "designOf": whole(courses.design_of),
         "designStarts": whole(courses.designs.starts),

@@ -167,15 +167,17 @@ def _outliers(subject: Subject) -> str:
     if found is None:
         return "<p>This method does not say what to expect of single values.</p>"
     if not len(found):
-        return "<p>No single value sticks out.</p>"
+        return "<p>Every single value counts fully.</p>"
     rows = [
-        (name, f"{time:g}", words.number(value), words.number(expected), f"{z:+.1f}")
-        for name, time, value, expected, z in found.head(LISTED).itertuples(index=False, name=None)
+        (name, f"{time:g}", words.number(value), words.number(expected), f"{z:+.1f}", f"{weight:.1g}")
+        for name, time, value, expected, z, weight in found.head(LISTED).itertuples(index=False, name=None)
     ]
-    caption = f"{counted(len(found), 'outlying value')}, furthest first"
+    caption = (
+        f"{counted(len(found), 'value')} that {'counts' if len(found) == 1 else 'count'} for little, furthest off first"
+    )
     caption += f"; the first {LISTED} are listed" if len(found) > LISTED else ""
     when = subject.naming.time_label
-    return captioned_table(("course", when, "value", "expected", "standard deviations off"), rows, caption)
+    return captioned_table(("course", when, "value", "expected", "standard deviations off", "weight"), rows, caption)
 
 
 # -- putting together ------------------------------------------------------------------------------------------------

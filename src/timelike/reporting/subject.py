@@ -15,7 +15,7 @@ from timelike.clusters.clustering import Clustering
 from timelike.clusters.curves.curve_clustering import CurveClustering
 from timelike.courses import TimeCourses
 from timelike.exceptions import InputError
-from timelike.gp import GP, Curve
+from timelike.gp import GP, Curve, kernels
 from timelike.pairs.nearest.neighbors import Neighbors
 
 if TYPE_CHECKING:
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 GRID = 81
 """Times at which curves are drawn."""
-STICKS_OUT = 4.0
-"""Standard deviations from which on a single value is listed."""
 
 
 @dataclass(frozen=True)
@@ -104,9 +102,9 @@ class Subject:
 
     @cached_property
     def grid(self) -> Floats:
-        """Times at which curves are drawn."""
+        """Times at which curves are drawn, evenly spaced on the clock: there no curve changes faster than elsewhere."""
         points = self.courses.designs.points
-        return np.linspace(points.min(), points.max(), GRID)
+        return kernels.evenly(self.gp.kernel, float(points.min()), float(points.max()), GRID)
 
     @cached_property
     def confidence(self) -> Floats | None:
@@ -150,8 +148,8 @@ class Subject:
 
     @cached_property
     def outliers(self) -> pd.DataFrame | None:
-        """Single values that stick out, furthest first, where the method knows what to expect."""
+        """Single values that count for little, furthest off first, where the method knows what to expect."""
         if self.curved is None:
             return None
-        found = self.curved.outliers(STICKS_OUT)
+        found = self.curved.outliers()
         return found.reindex(found["z"].abs().sort_values(ascending=False, kind="stable").index)

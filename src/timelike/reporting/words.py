@@ -8,12 +8,10 @@ from timelike.base.checks import counted
 from timelike.clusters.clustering import Clustering
 from timelike.clusters.curves.curve_clustering import CurveClustering
 from timelike.courses import TimeCourses
-from timelike.gp import GP, kernels
+from timelike.gp import kernels
 from timelike.reporting.page_basis import distinct_times
-from timelike.reporting.subject import STICKS_OUT, Naming, Subject
+from timelike.reporting.subject import Naming, Subject
 
-CHANCE = 1 / 16_000
-"""Of normal noise, the share of values beyond four standard deviations."""
 SURE = 0.9
 KERNELS = {
     "se": "squared exponential, for smooth curves",
@@ -101,7 +99,7 @@ def facts(subject: Subject) -> list[tuple[str, str, str]]:
     if subject.curved is not None:
         found.append((f"{subject.none:,}", "in none", share(subject.none, len(courses)) + " of the courses"))
     if subject.outliers is not None:
-        found.append((f"{len(subject.outliers):,}", "outlying values", f"beyond {STICKS_OUT:g} standard deviations"))
+        found.append((f"{len(subject.outliers):,}", "wild values", "which count for little"))
     return found
 
 
@@ -213,13 +211,9 @@ def _sureness(subject: Subject) -> list[str]:
 def _outlying(subject: Subject) -> list[str]:
     if subject.outliers is None or not len(subject.outliers):
         return []
-    expected = len(subject.courses.values) * CHANCE
-    by_chance = f"about {expected:,.0f}" if expected >= 1 else "less than one"
-    who = "One single value lies" if len(subject.outliers) == 1 else f"{len(subject.outliers):,} single values lie"
-    return [
-        f"{who} more than {STICKS_OUT:g} standard deviations from what course and cluster let expect; normal noise "
-        f"alone would give {by_chance}."
-    ]
+    count = len(subject.outliers)
+    who, counts = ("One value is", "it counts") if count == 1 else (f"{count:,} single values are", "they count")
+    return [f"{who} so far from what course and cluster let expect that {counts} for little."]
 
 
 def _search(subject: Subject) -> list[str]:
@@ -238,8 +232,42 @@ def in_a_sentence(subject: Subject) -> str:
     gp, naming = subject.gp, subject.naming
     noise = f"repeated measurements scatter by about {number(gp.noise_sd)}"
     if isinstance(gp.length_scale, float) and kernels.name_of(gp.kernel) in _TIMED:
+        if gp.clock is not None:
+            return f"{_slowing(subject, gp.length_scale)}, and {noise}."
         return f"Values {naming.time(gp.length_scale)} apart on one curve begin to differ, and {noise}."
     return f"Curves rise and fall by about {number(subject.signal)}, and {noise}."
+
+
+def _slowing(subject: Subject, scale: float) -> str:
+    """What the length scale of a model on a clock means, early and late."""
+    naming, times = subject.naming, distinct_times(subject.courses)[0]
+    early, last = float(times[0] if subject.gp.kernel.start is not None else 0), float(times[-1])
+    first, late = (naming.time(scale * float(unit)) for unit in subject.gp.kernel.unit(np.array([early, last])))
+    where = "at the start of the time course" if subject.gp.kernel.start is not None else "around time zero"
+    return (
+        f"Curves change fast early and slowly late: values about {first} apart on one curve begin to differ {where}, "
+        f"values about {late} apart at its end"
+    )
+
+
+def clock(subject: Subject) -> str:
+    """What the clock is, and why there is one, for somebody who never heard of it."""
+    gp, naming = subject.gp, subject.naming
+    tau = naming.time(float(gp.clock or 0))
+    since = "time zero" if gp.kernel.start is None else naming.time(float(gp.kernel.start))
+    return (
+        f"{tau}. Time is counted on a clock that runs slower and slower the longer it is since {since}, from about "
+        f"{tau} on noticeably, as changes do after an event: on it, curves change about as fast early as late. "
+        f"{chosen_clock(subject)}"
+    )
+
+
+def chosen_clock(subject: Subject) -> str:
+    """Why the model has a clock."""
+    gp = subject.gp
+    if gp.log_likelihood is None or gp.kernel.tau_bounds == "fixed" or subject.run.get("clock", "auto") != "auto":
+        return "It was given, not chosen by the data."
+    return "It was chosen because the courses are clearly likelier on it than in plain time."
 
 
 _TIMED = ("se", "matern12", "matern32", "matern52")
@@ -247,9 +275,9 @@ _TIMED = ("se", "matern12", "matern32", "matern52")
 
 def model(subject: Subject) -> list[tuple[str, str]]:
     """Each number of the model, and what it means."""
-    gp, naming = subject.gp, subject.naming
+    gp = subject.gp
     name = kernels.name_of(gp.kernel)
-    entries = [("Kernel", KERNELS.get(name, str(gp.kernel))), *_scales(gp, naming)]
+    entries = [("Kernel", KERNELS.get(name, name)), *_scales(subject)]
     ratio = subject.signal / gp.noise_sd if gp.noise_sd > 0 else np.inf
     far = "Far from any measurement a curve returns to this level." if name in _TIMED else "Curves vary around it."
     entries += [
@@ -272,16 +300,18 @@ def model(subject: Subject) -> list[tuple[str, str]]:
     return entries
 
 
-def _scales(gp: GP, naming: Naming) -> list[tuple[str, str]]:
-    name = kernels.name_of(gp.kernel)
-    scale = gp.length_scale
+def _scales(subject: Subject) -> list[tuple[str, str]]:
+    gp, naming = subject.gp, subject.naming
+    name, scale = kernels.name_of(gp.kernel), gp.length_scale
+    timed = [("Clock", clock(subject))] if gp.clock is not None else []
     if isinstance(scale, float) and name in _TIMED:
         length = naming.time(scale)
-        return [("Length scale", f"{length}. Values {length} apart on one curve begin to differ.")]
+        apart = _slowing(subject, scale) if timed else f"Values {length} apart on one curve begin to differ"
+        return [("Length scale", f"{length}. {apart}."), *timed]
     if name == "periodic":
-        period = naming.time(float(gp.kernel.get_params()["periodicity"]))
-        return [("Period", f"{period}. Curves repeat after this time.")]
-    return []
+        period = naming.time(float(kernels.unclocked(gp.kernel).get_params()["periodicity"]))
+        return [("Period", f"{period}. Curves repeat after this time."), *timed]
+    return timed
 
 
 def _spread(curved: CurveClustering, signal: float) -> str:

@@ -82,7 +82,7 @@ def sampling(path: Path) -> None:
 def two_pairs(path: Path, seed: int) -> None:
     """A pair of courses of one profile and a pair of two, with the curve that they would share."""
     courses, _ = simulate.profiles(noise=0.08, seed=seed)
-    pairs(courses, fit(courses), [("A01", "A02"), ("A01", "C01")], path)
+    pairs(courses, fit(courses, clock="linear"), [("A01", "A02"), ("A01", "C01")], path)
 
 
 def pairs(courses: TimeCourses, gp: GP, names: list[tuple[str, str]], path: Path, time: str = "time") -> None:

@@ -116,7 +116,7 @@ def one_repeat(job: repeats.Job) -> dict[str, float]:
 
 def matrices(courses: TimeCourses) -> Iterator[tuple[str, Similarity | Distance]]:
     """Each measure that is defined for the courses, under its name in the figures."""
-    gp = fit(courses)
+    gp = fit(courses, clock="linear")
     for title, measure in MEASURES.items():
         if measure is None:
             yield title, similarity(courses, gp, threads=1)

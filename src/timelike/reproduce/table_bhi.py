@@ -110,7 +110,7 @@ def _courses() -> TimeCourses:
 
 @lru_cache(maxsize=2)
 def _model(model: str) -> GP:
-    return STUCK if model == "stuck" else fit(_courses())
+    return STUCK if model == "stuck" else fit(_courses(), clock="linear")
 
 
 @lru_cache(maxsize=1)

@@ -19,11 +19,12 @@ from timelike.exceptions import DataWarning, FitWarning, InputError, warn
 from timelike.gp import GP
 from timelike.gp.fit import fit
 from timelike.gp.kernels import name_of
+from timelike.gp.look import like_counts, look, wide_gaps
 from timelike.ontology.enrichment import enrichment
 from timelike.reading import understand
 from timelike.runs.analysis import Analysis
 from timelike.runs.folder import Say, new_folder, write
-from timelike.runs.recipe import Choices, Recipe
+from timelike.runs.recipe import Choices, Clock, Recipe
 from timelike.runs.record import FROM_PYTHON, GIVEN, Record, Source
 
 if TYPE_CHECKING:
@@ -62,9 +63,14 @@ def analyse(
     say
         Called with a line about each step.
     **choices
-        ``most_variable``, ``scale``, ``kernel``, ``method``, ``k``, ``spread``, ``robust``, ``neighbors``, ``seed``,
-        ``title``, ``time_unit``, ``value_name``: see :class:`timelike.runs.recipe.Recipe`. By default no course is
-        left out and nothing is scaled.
+        ``most_variable``, ``scale``, ``kernel``, ``clock``, ``method``, ``k``, ``spread``, ``robust``, ``neighbors``,
+        ``seed``, ``title``, ``time_unit``, ``value_name``: see :class:`timelike.runs.recipe.Recipe`. By default no
+        course is left out and nothing is scaled.
+
+    Warns
+    -----
+    DataWarning
+        Of what the data ask for, see :func:`timelike.look`; the record keeps the sentences.
 
     Examples
     --------
@@ -85,9 +91,10 @@ def analyse(
             say(line)
         for doubt in () if heard else doubts:
             warn(doubt, DataWarning)
-        courses = recipe.prepared(given)
-        gp = given_or_fitted(courses, model, recipe.kernel, say)
-        recipe = recipe if model is None else replace(recipe, kernel=name_of(gp.kernel))
+        courses = prepared(given, recipe)
+        gp = given_or_fitted(courses, model, recipe.kernel, recipe.clock, say, robust=recipe.robust)
+        recipe = recipe if model is None else replace(recipe, kernel=name_of(gp.kernel), clock=gp.clock or "linear")
+        note_gaps(courses, gp)
         say("grouping the courses")
         here = gp.at(courses)  # held: what the steps have in common is computed once
         clustering = recipe.grouped(courses, gp)
@@ -98,17 +105,50 @@ def analyse(
         return analysis if folder is None else write(analysis, folder, say)
 
 
-def given_or_fitted(courses: TimeCourses, model: GP | str | PathLike[str] | None, kernel: str, say: Say) -> GP:
+def prepared(given: TimeCourses, recipe: Recipe) -> TimeCourses:
+    """The courses that are analysed; warns of what they ask for."""
+    courses = recipe.prepared(given)
+    for sentence in dict.fromkeys([*like_counts(given), *look(courses)]):  # scaled, counts are no whole numbers
+        warn(sentence, DataWarning)
+    return courses
+
+
+def note_gaps(courses: TimeCourses, gp: GP) -> None:
+    """Warn of gaps between times that curves of the model cannot cross."""
+    for sentence in wide_gaps(courses, gp):
+        warn(sentence, DataWarning)
+
+
+def given_or_fitted(
+    courses: TimeCourses,
+    model: GP | str | PathLike[str] | None,
+    kernel: str,
+    clock: Clock,
+    say: Say,
+    *,
+    robust: bool = True,
+) -> GP:
     """The model that is given, by itself or as a file, or one fitted to the courses."""
     if model is None:
-        gp = fit(courses, kernel)
-        scale = f"length scale {gp.length_scale:.4g}, " if isinstance(gp.length_scale, float) else ""
+        gp = fit(courses, kernel, clock=clock, robust=robust)
         sds = f"signal sd {gp.signal_sd:.4g}, noise sd {gp.noise_sd:.4g}"
-        say(f"fitted: {scale}{sds}, log likelihood {gp.log_likelihood:.2f}")
+        say(f"fitted: {in_time(gp)}{sds}, log likelihood {gp.log_likelihood:.2f}")
         return gp
     gp = model if isinstance(model, GP) else GP.load(model)
     _doubt(courses, gp)
     return replace(gp, log_likelihood=None)  # which was of the courses it was fitted to
+
+
+def in_time(gp: GP) -> str:
+    """The numbers of a model that are in the unit of the times, as the beginning of a list.
+
+    Examples
+    --------
+    >>> in_time(GP.se(6.0, signal_sd=1, noise_sd=0.3, clock=24.0))
+    'length scale 6, clock 24, '
+    """
+    scale = f"length scale {gp.length_scale:.4g}, " if isinstance(gp.length_scale, float) else ""
+    return scale + (f"clock {gp.clock:.4g}, " if gp.clock is not None else "")
 
 
 def _doubt(courses: TimeCourses, gp: GP) -> None:
@@ -154,12 +194,12 @@ def _plain(option: Any) -> Any:
 
 @contextmanager
 def warnings_kept() -> Iterator[Callable[[], list[str]]]:
-    """Warnings about data and fit inside the block are shown as always; the function that comes out lists them."""
+    """Warnings inside the block are shown as always, each once; the function that comes out lists those about data."""
     caught: list[warnings.WarningMessage] = []
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             yield lambda: [str(w.message) for w in caught if issubclass(w.category, (DataWarning, FitWarning))]
     finally:
-        for warning in caught:
+        for warning in {(str(w.message), w.category): w for w in caught}.values():
             warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)

@@ -12,7 +12,7 @@ from timelike.base.tables import write_table
 from timelike.clusters.nmi import nmi
 from timelike.pairs.explain import explain
 from timelike.pairs.similarity import Similarity, similarity
-from timelike.runs.analyse import analyse
+from timelike.runs.analyse import analyse, in_time
 from timelike.runs.analysis import Analysis
 from timelike.runs.folder import new_folder
 
@@ -25,7 +25,7 @@ def run(out: Path, seed: int, *, overwrite: bool = False) -> Iterator[str]:
     yield f"data        {courses.summary()}; three profiles of 50 courses each"
     found = analyse(out / "courses.csv", out, overwrite=True, seed=seed)
     gp, clusters = found.gp, found.clustering
-    yield f"fit         length scale {gp.length_scale:.3g}, signal sd {gp.signal_sd:.3g}, noise sd {gp.noise_sd:.3g}"
+    yield f"fit         {in_time(gp)}signal sd {gp.signal_sd:.3g}, noise sd {gp.noise_sd:.3g}"
     S = similarity(courses, gp)
     write_table(S.to_frame(), out / "similarity.csv", index=True)
     same = profile[:, None] == profile

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from typing import Any, NamedTuple, TypedDict, Unpack
+from typing import Any, NamedTuple, TypeAlias, TypedDict, Unpack
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from timelike.clusters.curves.ascent import check_spread
 from timelike.courses import TimeCourses
 from timelike.exceptions import InputError
 from timelike.gp import GP
+from timelike.gp.fit import check_clock
 
 
 class Scale(NamedTuple):
@@ -32,12 +33,17 @@ SCALES = {
 """What is compared: values as they are; minus each course's mean; also divided by its standard deviation."""
 
 
+Clock: TypeAlias = str | float
+"""``"auto"``, ``"linear"``, or tau, see :func:`timelike.fit`."""
+
+
 class Choices(TypedDict, total=False):
     """Choices by name, as :func:`timelike.analyse` takes them: the fields of :class:`Recipe`, any of them left out."""
 
     most_variable: int | None
     scale: str
     kernel: str
+    clock: Clock
     method: str
     k: int | None
     spread: float | None
@@ -61,13 +67,15 @@ class Recipe:
         One of :data:`SCALES`.
     kernel : str
         Kernel of the Gaussian process, see :func:`timelike.fit`.
+    clock : str or float
+        Whether time runs slower and slower, see :func:`timelike.fit`: ``"auto"``, ``"linear"``, or a number.
     method, k
         How courses are grouped, and into how many clusters; None: the number is chosen.
     spread : float or None
         How much curves of one cluster differ, in units of the signal_sd, for mixture and evidence. None: mixture learns
         it, evidence takes 0.
     robust : bool
-        Whether mixture leaves out single values that the others of their course rule out.
+        Whether single wild values count for little, in the fit where they decide and in the mixture.
     neighbors : int
         Nearest courses that are found for each course.
     seed : int
@@ -84,6 +92,7 @@ class Recipe:
     most_variable: int | None = None
     scale: str = "none"
     kernel: str = "se"
+    clock: Clock = "auto"
     method: str = "mixture"
     k: int | None = None
     spread: float | None = None
@@ -102,7 +111,7 @@ class Recipe:
                 object.__setattr__(self, field.name, PLAIN[kind](value, field.name))
         if self.scale not in SCALES:
             raise InputError(f"there is no scale {self.scale!r}: choose from {', '.join(SCALES)}.")
-        methods.check(self.method, self.k, self.spread, self.robust)
+        methods.check(self.method, self.k, self.spread)
 
     @classmethod
     def of(cls, **choices: Unpack[Choices]) -> Recipe:
@@ -150,5 +159,16 @@ def _text(value: Any, name: str) -> str:
     return value
 
 
-PLAIN: dict[str, Callable[[Any, str], Any]] = {"int": _whole, "float": _spread, "bool": _truth, "str": _text}
+def _clock(value: Any, _: str) -> Clock:
+    check_clock(value)
+    return value if isinstance(value, str) else float(value)
+
+
+PLAIN: dict[str, Callable[[Any, str], Any]] = {
+    "int": _whole,
+    "float": _spread,
+    "bool": _truth,
+    "str": _text,
+    "Clock": _clock,
+}
 """Type of a choice -> its value as the record holds it, in JSON, or an error that names it."""

@@ -21,6 +21,8 @@ GIVEN = "given"
 """Stands for the sum of a given model until it is written."""
 FROM_PYTHON = "a table in Python"
 """Stands for the path of a sample sheet that was no file."""
+BEFORE_CLOCKS: dict[str, Any] = {"clock": "linear"}
+"""What was so in runs whose record does not say it."""
 PACKAGES = ("timelike", "numpy", "scipy", "scikit-learn", "pandas", "numba", "faiss-cpu", "igraph")
 """What a result depends on."""
 
@@ -85,7 +87,7 @@ class Record:
         try:
             return cls(
                 _source(_entries(data, "source", tuple(Source.__dataclass_fields__))),
-                Recipe.of(**_entries(data, "recipe", tuple(Recipe.__dataclass_fields__))),
+                Recipe.of(**BEFORE_CLOCKS | _entries(data, "recipe", tuple(Recipe.__dataclass_fields__))),
                 _text(data, "model_sha256"),
                 _texts(data, "outputs"),
                 _notes(data),

@@ -7,14 +7,16 @@ is learned in memory alone.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from timelike.base import checks
 from timelike.base.arrays import Bools, Floats, Ints
-from timelike.clusters.curves.bound import AnySpread, Clusters, Fit, Given, Rule, Weights, explained
+from timelike.clusters.curves.bound import AnySpread, AtSpread, Clusters, Fit, Given, Rule, Weights, explained, scores
 from timelike.clusters.curves.merges import agglomerate
+from timelike.clusters.curves.noise import LevelEvidence
 from timelike.clusters.tree import cut_tree
 from timelike.exceptions import InputError
 from timelike.gp.information import evidence
@@ -87,15 +89,34 @@ def climb(data: Courses, start: Weights, spread: float) -> Fit:
 
 def climb_learning(data: AnySpread, start: Given) -> Fit:
     """The top of the bound above these weights, where the best spread for the weights and sweeps at it take turns."""
-    tolerance, best = still(len(data)), -np.inf
+    tolerance, best, spread = still(len(data)), -np.inf, None
     for _ in range(ROUNDS):
-        fit = _until_still(data.at(best_spread(data, start)), start, tolerance)
+        spread = best_spread(data, start, spread if len(data.noise) > 1 else None)
+        at = data.at(spread)
+        fit = _until_still(at, levelled(at, start), tolerance)
         empty = _empty(fit.clusters.n)
         if not empty.any() and fit.bound - best < 5 * tolerance:
             break
         start = responsibilities(data, fit)
         start, best = start.without(empty) if empty.any() else start, fit.bound
     return fit
+
+
+def levelled(state: AtSpread, start: Given) -> Given:
+    """The weights with each cluster at the noise that suits it best: sweeps, course by course, are slow in that."""
+    if state.noise.between == 0:
+        return start
+    r, _ = start.of(state)
+    told = level_evidence(state, Clusters.of(state, r), state.by_level(r).sum(axis=0))
+    return Given.at(told.levels(state.noise).reshape(r.shape))
+
+
+def level_evidence(state: AtSpread, clusters: Clusters, r: Floats) -> LevelEvidence:
+    """How well each level of the noise suits courses with weights r (N, K + 1) in clusters."""
+    logs = scores(state, replace(clusters, levels=None)) + state.c[:, None]
+    logs[:, :-1] -= clusters.log_shares
+    logs[:, -1] = state.own + state.c
+    return LevelEvidence(state.by_level(logs), r)
 
 
 def climbed(data: AnySpread, start: Given, spread: float | None) -> Fit:
@@ -134,15 +155,18 @@ def check_spread(spread: Any) -> None:
         raise InputError(f"spread is {spread!r}: expected a number, zero or more, or None to learn it.")
 
 
-def best_spread(data: AnySpread, given: Given) -> float:
-    """The spread with the largest bound for given responsibilities."""
+def best_spread(data: AnySpread, given: Given, near: float | None = None) -> float:
+    """The spread with the largest bound for given responsibilities; only `near` another one if that is given."""
     from scipy.optimize import minimize_scalar
 
     def loss(spread: float) -> float:
         state = data.at(spread)
-        return -explained(state, Clusters.of(state, given.r), given.r)
+        r, _ = given.of(state)
+        return -explained(state, Clusters.of(state, r), r)
 
-    found = minimize_scalar(loss, bounds=(0.0, MAX_SPREAD), method="bounded", options={"xatol": 1e-4})
+    options = {"xatol": 1e-4 if len(data.noise) == 1 else 2e-3}  # where noise is uncertain, so is the spread
+    bounds = (0.0, MAX_SPREAD) if near is None else (0.7 * near, 1.4 * near + 0.02)
+    found = minimize_scalar(loss, bounds=bounds, method="bounded", options=options)
     return 0.0 if loss(0.0) <= found.fun else float(found.x)
 
 
@@ -165,14 +189,15 @@ class Starts:
         certain = self._certain(min(k, len(self.scouts)))
         if self.data is self.scouts:
             return certain
-        rule = Rule(Clusters.of(self.scouts.at(self.spread), certain.r), certain=True)
+        scouts = self.scouts.at(self.spread)
+        rule = Rule(Clusters.of(scouts, certain.of(scouts)[0]), certain=True)
         return Given(*rule.of(self.data.at(self.spread)))
 
     def _certain(self, k: int) -> Given:
         return Given.at(one_hot(cut_tree(self.tree, k), k))
 
     def _grow(self) -> Floats:
-        return agglomerate(self.scouts.at(self.spread)).linkage()
+        return agglomerate(self.scouts.at(self.spread).settled()).linkage()
 
 
 def one_hot(labels: Ints, k: int) -> Floats:
@@ -203,6 +228,8 @@ def cheapest_merge(clusters: Clusters) -> tuple[int, int, float]:
 def fit_k(data: Courses, k: int, spread: float | None, seed: int, effort: Effort = EFFORT) -> Fit:
     """The best of several climbs to k clusters: from the tree cut at k, and from a finer cut merged down to k."""
     few = data.draw(len(data) if len(data) <= effort.many else effort.few, seed)
+    if len(few.noise) > 1:
+        few = few.draw(effort.walkers, seed)
     found = _climbs_to(few, k, spread, seed, effort.scouts)
     for again in range(1, SAMPLES if len(few) > effort.scouts else 1):
         if any(fit.k == k for fit in found):
@@ -225,7 +252,7 @@ def _climbs_to(data: AnySpread, k: int, spread: float | None, seed: int, scouts:
 def lifted(data: Courses, fit: Fit, spread: float | None, effort: Effort = EFFORT) -> Fit:
     """A fit of all courses, from a fit of few of them, whose spread it has where there are many."""
     start = Rule(fit.clusters, certain=True)
-    if spread is None and len(data) <= effort.many and isinstance(data, AnySpread):
+    if spread is None and isinstance(data, AnySpread) and len(data) * len(data.noise) <= effort.many:
         return climb_learning(data, Given(*start.of(data.at(fit.spread))))
     return climb(data, start, fit.spread)
 

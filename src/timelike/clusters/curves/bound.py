@@ -10,6 +10,11 @@ own. With responsibilities r (N, K + 1), of which the last column r_0 is "none",
 
 where n are the sums of the columns of r, H is their entropy, B normalises the Dirichlet distribution of the clusters'
 shares, and ``c = -1/2 e^T R^-1 e - 1/2 log det(2 pi R)`` belongs to a course alone. A sweep is one step uphill.
+
+Where courses have a noise of their own, a course has a row for each level of the noise (see
+:mod:`timelike.clusters.curves.noise`), level after level: (M N) rows, and the responsibilities of a course add up to
+one over its levels and clusters. All sums above are then over rows, each c weighed by its row, and the bound has
+besides what :meth:`Noise.log_evidence` says of the clusters' levels, and ``sum r_i0m log pi(m)`` of the rest.
 """
 
 from __future__ import annotations
@@ -21,6 +26,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from timelike.base.arrays import Bools, Floats, Ints
+from timelike.clusters.curves.noise import COMMON, Noise
 from timelike.gp.information import Information, chunks, evidence, log_det_plus_identity
 from timelike.gp.rough import constants, times_of
 
@@ -42,7 +48,10 @@ NEGLIGIBLE = 1e-8
 
 @dataclass(frozen=True, eq=False)
 class AtSpread:
-    """Information of courses for one value of the spread: A (G, r, r) of each design, b (N, r) of each course."""
+    """Information of courses for one value of the spread: A (G, r, r) of each design, b (N, r) of each course.
+
+    With M levels of the noise there are so many rows of each course, and designs: (M G, r, r), (M N, r).
+    """
 
     spread: float
     A: Floats
@@ -55,9 +64,11 @@ class AtSpread:
     """The design of each course, (N,)."""
     diagonal: bool
     """One design, and A is diagonal."""
+    noise: Noise = COMMON
+    """Levels of the noise."""
 
     def __len__(self) -> int:
-        return len(self.b)
+        return len(self.b) // len(self.noise)
 
     def sweep(self, weights: Weights) -> Fit:
         """The clusters that the courses sum to with these weights, and their bound."""
@@ -66,13 +77,49 @@ class AtSpread:
         value = explained(self, clusters, r) + uncertainty + log_division(clusters.n, len(self))
         return Fit(Given(r, uncertainty), clusters, self.spread, value)
 
+    def by_level(self, rows: Floats) -> Floats:
+        """What there is for each row, for each level and course: (M, N, ...)."""
+        return rows.reshape(len(self.noise), len(self), *rows.shape[1:])
+
+    def sizes(self, r: Floats) -> Floats:
+        """Sums of the rows of r at each level, (M, K)."""
+        return np.ones(len(self)) @ self.by_level(r)
+
+    def over_levels(self, logs: Floats) -> Floats:
+        """Logarithms of the sums over the levels of each course, (N, ...)."""
+        if len(self.noise) == 1:
+            return logs
+        levels = self.by_level(logs)
+        top = levels.max(axis=0)
+        return np.asarray(top + np.log(np.exp(levels - top).sum(axis=0)))
+
+    @cached_property
+    def alone(self) -> Floats:
+        """Log density of each row for a curve of its own, its level included and the common part of c not, (M N,)."""
+        if len(self.noise) == 1:
+            return self.own
+        return self.own + self.c + np.repeat(self.noise.alone, len(self))
+
+    @property
+    def common(self) -> Floats:
+        """The part of c that all levels of the noise have in common, (N,)."""
+        return self.c if len(self.noise) == 1 else np.zeros(len(self))
+
+    def settled(self) -> AtSpread:
+        """The courses at the level of the noise that is the likeliest given a curve of their own, one row each."""
+        if len(self.noise) == 1:
+            return self
+        rows = self.by_level(self.alone).argmax(axis=0) * len(self) + np.arange(len(self))
+        of_course = self.b[rows], self.c[rows], self.own[rows], self.design_of[rows]
+        return AtSpread(self.spread, self.A, *of_course, self.diagonal)
+
     def per_design(self, r: Floats) -> Floats:
         """Sums of the rows of r over the courses of each design, (G, K)."""
-        if len(self.A) == 1:
-            return r.sum(axis=0)[None]
+        if len(self.A) == len(self.noise):
+            return self.sizes(r)
         order, used, starts = self._sorted
         result = np.zeros((len(self.A), r.shape[1]))
-        if len(used) == len(self):  # every course has its own
+        if len(used) == len(self.b):  # every course has its own
             result[self.design_of] = r
         else:
             result[used] = np.add.reduceat(r[order], starts, axis=0)
@@ -102,22 +149,38 @@ class AnySpread:
     """b_0 along the eigenvectors, (N, r)."""
     base: Floats
     """``-1/2 e^T R_0^-1 e - 1/2 log det(2 pi R_0)``, (N,)."""
+    squares: Floats
+    """``e^T R_0^-1 e``, (N,)."""
+    sizes: Ints
+    """The number of values, (N,)."""
     design_of: Ints
     """The design of each course, (N,)."""
     diagonal: bool = False
     """There is one design, and its eigenvectors are the axes."""
+    noise: Noise = COMMON
+    """Levels of the noise."""
 
     def __len__(self) -> int:
         return len(self.z)
 
     def at(self, spread: float) -> AtSpread:
         """The information when courses differ from their cluster's curve by `spread` times the signal."""
-        shrink = 1 / (1 + spread**2 * self.gains)
-        gains = self.gains * shrink
-        A = (self.vectors * gains[:, None, :]) @ self.vectors.transpose(0, 2, 1)
-        b = self.z * shrink if self.diagonal else self._rotated(shrink)
-        c = self.base + self._halves(spread**2 * shrink, spread**2 * self.gains)
-        return AtSpread(spread, A, b, c, self._halves(shrink**2 / (1 + gains), gains), self.design_of, self.diagonal)
+        scale, tau = self.noise.scales[:, None, None], spread**2
+        all_gains = self.gains / scale  # at each level of the noise, (M, G, r)
+        shrink = 1 / (1 + tau * all_gains)
+        gains = all_gains * shrink
+        A = (self.vectors * gains[:, :, None, :]) @ self.vectors.transpose(0, 2, 1)
+        b = self._rotated(shrink / scale)
+        c = self._bases() + self._halves(tau * shrink / scale**2, tau * all_gains)
+        own = self._halves((shrink / scale) ** 2 / (1 + gains), gains)
+        designs = np.add.outer(len(self.gains) * np.arange(len(scale)), self.design_of).ravel()
+        flat = A.reshape(-1, *A.shape[2:]), b.reshape(-1, b.shape[2]), c.ravel(), own.ravel()
+        return AtSpread(spread, *flat, designs, self.diagonal, self.noise)
+
+    def _bases(self) -> Floats:
+        """`base` at each level of the noise, (M, N)."""
+        scale = self.noise.scales[:, None]
+        return self.base + (1 - 1 / scale) * self.squares / 2 - self.sizes * np.log(scale) / 2
 
     def draw(self, count: int, seed: int) -> AnySpread:
         """So many of the courses, drawn at random; all of them where there are no more."""
@@ -128,21 +191,26 @@ class AnySpread:
     def select(self, which: Ints) -> AnySpread:
         """Some of the courses."""
         used, design_of = np.unique(self.design_of[which], return_inverse=True)
-        per_course = self.z[which], self.base[which], design_of.ravel()
-        return AnySpread(self.vectors[used], self.gains[used], *per_course, self.diagonal)
+        of_course = self.z[which], self.base[which], self.squares[which], self.sizes[which], design_of.ravel()
+        return AnySpread(self.vectors[used], self.gains[used], *of_course, self.diagonal, self.noise)
 
     def _halves(self, weight: Floats, gains: Floats) -> Floats:
-        """``1/2 sum_d weight_d z_d^2 - 1/2 log det(I + gains)`` of each course, with a row for each design."""
-        logs = np.log1p(gains).sum(axis=1)
-        if len(weight) == 1:
-            return (self.z**2 @ weight[0] - logs[0]) / 2
-        return (np.einsum("id,id->i", self.z**2, weight[self.design_of]) - logs[self.design_of]) / 2
+        """``1/2 sum_d weight_d z_d^2 - 1/2 log det(I + gains)`` of each course, (M, N), with a row for each design."""
+        logs = np.log1p(gains).sum(axis=2)
+        if len(self.gains) == 1:
+            return (weight[:, 0] @ (self.z**2).T - logs) / 2
+        squares = np.einsum("id,mid->mi", self.z**2, weight[:, self.design_of])
+        return np.asarray((squares - logs[:, self.design_of]) / 2)
 
-    def _rotated(self, shrink: Floats) -> Floats:
-        b = np.empty_like(self.z)
-        for rows in chunks(len(b), b.shape[1] ** 2):
+    def _rotated(self, weight: Floats) -> Floats:
+        """What z times the weights (M, G, r) is, back from the eigenvectors, (M, N, r)."""
+        if self.diagonal:
+            return self.z * weight
+        b = np.empty((len(weight), *self.z.shape))
+        for rows in chunks(len(self.z), self.z.shape[1] ** 2):
             g = self.design_of[rows]
-            b[rows] = (self.vectors[g] @ (self.z[rows] * shrink[g])[:, :, None])[:, :, 0]
+            turned = self.vectors[g] @ (self.z[rows] * weight[:, g]).transpose(1, 2, 0)
+            b[:, rows] = turned.transpose(2, 0, 1)
         return b
 
 
@@ -159,15 +227,15 @@ def sample(here: Modelled, whole: Information | None = None) -> AnySpread:
 def along(here: Modelled, found: Information, kept: Floats, *, diagonal: bool) -> AnySpread:
     """The courses' information along the columns of `kept`, ready for any spread; `diagonal` if A is, there."""
     A, b = kept.T @ found.A @ kept, found.b @ kept
-    base = alone(here.courses, here.gp)
+    of_course = *alone(here.courses, here.gp), here.courses.sizes, found.design_of
     if diagonal:
         gains = np.maximum(np.diag(A[0]), 0)[None]
-        return AnySpread(np.eye(len(A[0]))[None], gains, b, base, found.design_of, diagonal=True)
+        return AnySpread(np.eye(len(A[0]))[None], gains, b, *of_course, diagonal=True)
     gains, vectors = np.linalg.eigh((A + A.transpose(0, 2, 1)) / 2)
     z = np.empty_like(b)
     for rows in chunks(len(b), b.shape[1] ** 2):
         z[rows] = (b[rows, None, :] @ vectors[found.design_of[rows]])[:, 0]
-    return AnySpread(vectors, np.maximum(gains, 0), z, base, found.design_of)
+    return AnySpread(vectors, np.maximum(gains, 0), z, *of_course)
 
 
 def informative(total: Floats) -> Floats:
@@ -176,16 +244,17 @@ def informative(total: Floats) -> Floats:
     return vectors[:, weight > min(NEGLIGIBLE, weight[-1] / 2)]
 
 
-def alone(courses: TimeCourses, gp: GP) -> Floats:
-    """``-1/2 e^T R_0^-1 e - 1/2 log det(2 pi R_0)`` of each course, (N,)."""
+def alone(courses: TimeCourses, gp: GP) -> tuple[Floats, Floats]:
+    """``-1/2 e^T R_0^-1 e - 1/2 log det(2 pi R_0)`` of each course, (N,), and its ``e^T R_0^-1 e``."""
     variances = gp.noise_sd**2 + courses.designs.variances[courses.design_rows]
-    residuals = courses.values - gp.mean
-    if not gp.rough_sd:
-        terms = residuals**2 / variances + np.log(2 * np.pi * variances)
-        return -np.add.reduceat(terms, courses.starts[:-1]) / 2
-    time, begin = times_of(courses.points, courses.starts)
-    terms = constants(residuals, variances, gp.rough_sd**2, begin)
-    return -np.add.reduceat(terms, time[courses.starts[:-1]]) / 2
+    residuals, starts = courses.values - gp.mean, courses.starts[:-1]
+    if gp.rough_sd:
+        time, begin = times_of(courses.points, courses.starts)
+        squares, logs = constants(residuals, variances, gp.rough_sd**2, begin)
+        starts = time[starts]
+    else:
+        squares, logs = residuals**2 / variances, np.log(2 * np.pi * variances)
+    return -np.add.reduceat(squares + logs, starts) / 2, np.add.reduceat(squares, starts)
 
 
 # -- clusters as sums --------------------------------------------------------------------------------------------
@@ -198,13 +267,16 @@ class Clusters:
     A: Floats
     b: Floats
     n: Floats
+    levels: Floats | None = None
+    """Expected courses of each cluster at each level of the noise, (K, M); None where there is one level."""
 
     @classmethod
     def of(cls, state: AtSpread, r: Floats) -> Clusters:
         """The sums over courses with responsibilities r (N, K + 1)."""
         r = r[:, :-1]
         A = np.tensordot(state.per_design(r).T, state.A, axes=1)
-        return cls(A, r.T @ state.b, r.sum(axis=0))
+        levels = state.sizes(r).T
+        return cls(A, r.T @ state.b, levels.sum(axis=1), levels if len(state.noise) > 1 else None)
 
     def __add__(self, other: Clusters) -> Clusters:
         return Clusters(self.A + other.A, self.b + other.b, self.n + other.n)
@@ -262,7 +334,7 @@ class Weights(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Given:
-    """Responsibilities of courses in memory, (N, K + 1), and their entropy."""
+    """Responsibilities of courses in memory, (N, K + 1), or of their rows, and the entropy."""
 
     r: Floats
     uncertainty: float
@@ -272,14 +344,19 @@ class Given:
         """These responsibilities."""
         return cls(r, entropy(r))
 
-    def of(self, state: AtSpread) -> tuple[Floats, float]:  # noqa: ARG002
-        """The responsibilities, whatever the state: they are those of all courses."""
-        return self.r, self.uncertainty
+    def of(self, state: AtSpread) -> tuple[Floats, float]:
+        """The responsibilities of all courses; at levels of the noise that suit a curve of their own, if not known."""
+        if len(self.r) == len(state.b):
+            return self.r, self.uncertainty
+        levels, uncertainty = soften(state.alone[:, None].copy(), len(state.noise))
+        r = levels * np.tile(self.r, (len(state.noise), 1))
+        return r, self.uncertainty + uncertainty
 
     def without(self, empty: Bools) -> Given:
-        """The rows without some clusters, each adding up to one."""
+        """The rows without some clusters, each adding up to what it did."""
         r = self.r[:, np.append(~empty, True)]
-        return Given.at(r / np.maximum(r.sum(axis=1, keepdims=True), np.finfo(float).tiny))
+        total = r.sum(axis=1, keepdims=True)
+        return Given.at(r * (self.r.sum(axis=1, keepdims=True) / np.maximum(total, np.finfo(float).tiny)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -296,9 +373,9 @@ class Rule:
         if self.empty is not None:
             rho = rho[:, np.append(~self.empty, True)]
         if not self.certain:
-            return soften(rho)
+            return soften(rho, len(state.noise))
         r = np.zeros_like(rho)
-        r[:, :-1], uncertainty = soften(rho[:, :-1])
+        r[:, :-1], uncertainty = soften(rho[:, :-1], len(state.noise))
         return r, uncertainty
 
     def without(self, empty: Bools) -> Rule:
@@ -332,19 +409,25 @@ def scores(state: AtSpread, clusters: Clusters) -> Floats:
     second = covariance + mean[:, :, None] * mean[:, None, :]
     traces = state.A.reshape(len(state.A), -1) @ second.reshape(len(mean), -1).T / 2
     traces -= clusters.log_shares
-    rho = np.empty((len(state), len(mean) + 1))
+    rho = np.empty((len(state.b), len(mean) + 1))
     np.matmul(state.b, mean.T, out=rho[:, :-1])
     rho[:, :-1] -= traces if len(traces) == 1 else traces[state.design_of]
-    rho[:, -1] = state.own + np.log(NONE)
+    rho[:, -1] = state.alone + np.log(NONE)
+    if clusters.levels is not None:
+        rho[:, :-1] += state.c[:, None]
+        state.by_level(rho)[:, :, :-1] += state.noise.expected_logs(clusters.levels).T[:, None]
     return rho
 
 
-def soften(rho: Floats) -> tuple[Floats, float]:
-    """Responsibilities from their logarithms up to a constant, which are overwritten, and their entropy."""
-    rho -= rho.max(axis=1, keepdims=True)
+def soften(rho: Floats, levels: int = 1) -> tuple[Floats, float]:
+    """Responsibilities from their logarithms up to a constant, which are overwritten, and their entropy.
+
+    Those of a course add up to one, over so many levels of the noise, of which each has all courses in order.
+    """
+    rho -= np.tile(rho.reshape(levels, -1, rho.shape[1]).max(axis=0).max(axis=1), levels)[:, None]
     r = np.exp(rho)
-    total = r.sum(axis=1)
-    r /= total[:, None]
+    total = (r @ np.ones(r.shape[1])).reshape(levels, -1).sum(axis=0)
+    r /= np.tile(total, levels)[:, None]
     return r, float(np.log(total).sum() - np.einsum("ik,ik->", r, rho))
 
 
@@ -355,7 +438,10 @@ def entropy(r: Floats) -> float:
 
 def explained(state: AtSpread, clusters: Clusters, r: Floats) -> float:
     """The part of the bound that depends on the information, and so on the spread and the model."""
-    return float(clusters.evidence.sum() + state.c.sum() + r[:, -1] @ state.own)
+    if clusters.levels is None:
+        return float(clusters.evidence.sum() + state.c.sum() + r[:, -1] @ state.own)
+    others = (state.c @ r[:, :-1]).sum() + state.alone @ r[:, -1]
+    return float(clusters.evidence.sum() + others) + state.noise.log_evidence(clusters.levels)
 
 
 def log_division(n: Floats, count: int) -> float:
@@ -368,35 +454,35 @@ def log_division(n: Floats, count: int) -> float:
 
 
 def left_out(state: AtSpread, r: Floats, clusters: Clusters, labels: Ints) -> Floats:
-    """Log density of each course given the others of its cluster, without its constant c, (N,).
+    """Log density of each course given the others of its cluster, without its constant c, at each level, (M N,).
 
     The course itself, as far as it belongs to the cluster, is taken out of the sums first.
     """
-    result = np.empty(len(state))
-    for rows in chunks(len(state), state.b.shape[1] ** 2):
-        result[rows] = _given_the_others(state, np.arange(len(state))[rows], r, clusters, labels[rows])
-    return result
+    result = np.empty((len(state.noise), len(state)))
+    for rows in chunks(len(state), len(result) * state.b.shape[1] ** 2):
+        result[:, rows] = _given_the_others(state, np.arange(len(state))[rows], r, clusters, labels[rows])
+    return result.ravel()
 
 
 def _given_the_others(state: AtSpread, which: Ints, r: Floats, clusters: Clusters, k: Ints) -> Floats:
-    weight, b = r[which, k], state.b[which]
-    rest = clusters.b[k] - weight[:, None] * b
+    weight, b = state.by_level(r)[:, which, k], state.by_level(state.b)[:, which]
+    rest = clusters.b[k] - np.einsum("mi,mid->id", weight, b)
     if state.diagonal:
-        own = np.diag(state.A[0])
-        gains = np.maximum(np.diagonal(clusters.A, axis1=1, axis2=2)[k] - weight[:, None] * own, 0)
-        return _diagonal(gains + own, rest + b) - _diagonal(gains, rest)
-    A = state.A[state.design_of[which]]
-    others = clusters.A[k] - weight[:, None, None] * A
+        own = np.diagonal(state.A, axis1=1, axis2=2)
+        gains = np.maximum(np.diagonal(clusters.A, axis1=1, axis2=2)[k] - weight.T @ own, 0)
+        return _diagonal(gains + own[:, None], rest + b) - _diagonal(gains, rest)
+    A = state.A[state.design_of.reshape(len(weight), -1)[:, which]]
+    others = clusters.A[k] - np.einsum("mi,mide->ide", weight, A)
     return evidence(others + A, rest + b) - evidence(others, rest)
 
 
 def _diagonal(gains: Floats, b: Floats) -> Floats:
-    return (b**2 / (1 + gains) - np.log1p(gains)).sum(axis=1) / 2
+    return (b**2 / (1 + gains) - np.log1p(gains)).sum(axis=-1) / 2
 
 
 def predictive(state: AtSpread, clusters: Clusters) -> Floats:
-    """Log density of each course given each cluster, without its constant c, (N, K)."""
-    result = np.empty((len(state), len(clusters.n)))
+    """Log density of each row given each cluster, (M N, K): its level included, and the common part of c not."""
+    result = np.empty((len(state.b), len(clusters.n)))
     unit = np.eye(state.A.shape[1])
     for k, own in enumerate(clusters.evidence):
         A, z = clusters.A[k] + state.A, clusters.b[k] + state.b
@@ -405,4 +491,7 @@ def predictive(state: AtSpread, clusters: Clusters) -> Floats:
             g = state.design_of[rows]
             squares = (z[rows, None, :] @ inverse[g] @ z[rows, :, None])[:, 0, 0]
             result[rows, k] = (squares - logs[g]) / 2 - own
+    if clusters.levels is not None:
+        result += state.c[:, None]
+        state.by_level(result)[:] += state.noise.log_shares(clusters.levels).T[:, None]
     return result

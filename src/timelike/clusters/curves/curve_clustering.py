@@ -16,10 +16,11 @@ from timelike.clusters.clustering import Clustering
 from timelike.clusters.curves.ascent import climbed, merged, responsibilities
 from timelike.clusters.curves.bound import ALPHA, NONE, AnySpread, AtSpread, Clusters, Given, predictive, sample, soften
 from timelike.clusters.curves.membership import Choice, Step, counts, judged, kept, likeliest, staying, steps
+from timelike.clusters.curves.noise import COMMON, Noise
 from timelike.clusters.curves.outlying_values import Outliers, outlying
 from timelike.courses.designs import frozen
 from timelike.exceptions import InputError
-from timelike.gp import Curve
+from timelike.gp import Curve, kernels
 from timelike.gp.basis import basis
 
 if TYPE_CHECKING:
@@ -67,7 +68,12 @@ class CurveClustering(Clustering):
     here : Modelled
         What was clustered, under which model: its `courses` and `gp` are also those of the clustering.
     measured : TimeCourses or None
-        The courses with all their values, where single ones were left out of `courses`.
+        The courses as they were measured, where single values have a lower weight in `courses`.
+    noise : Noise
+        Levels of the noise that a course can have, and how likely they are; one level where all courses have the
+        model's noise.
+    level_weights : (M, N, k + 1) or None
+        The responsibilities at each level of the noise, whose sum they are; None where there is one level.
     """
 
     here: Modelled
@@ -77,13 +83,18 @@ class CurveClustering(Clustering):
     path: tuple[Step, ...] = ()
     continuum: bool = False
     measured: TimeCourses | None = None
+    noise: Noise = COMMON
+    level_weights: Floats | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         return {field.name: getattr(self, field.name) for field in fields(self)}  # without what can be computed again
 
     def _repr_html_(self) -> str:
         points = self.courses.designs.points
-        grid = np.linspace(points.min(axis=0), points.max(axis=0), SHOWN_GRID)
+        if points.shape[1] > 1:
+            grid = np.linspace(points.min(axis=0), points.max(axis=0), SHOWN_GRID)
+        else:
+            grid = self._grid(SHOWN_GRID)[:, None]
         return notebook.curve_clusters(self, grid[:, 0], self.curves(grid))
 
     @property
@@ -115,12 +126,26 @@ class CurveClustering(Clustering):
         own = self.probabilities[np.arange(len(self.names)), self.nearest]
         return np.where(self.none, 1 - self.probabilities.sum(axis=1), own)
 
+    @property
+    def course_noise(self) -> Floats:
+        """Standard deviation of the noise of each course, as far as its values tell, (N,); see `noise`.
+
+        In the units of the values, and like the model's ``noise_sd`` without the known errors, which differ alike.
+        """
+        if self.level_weights is None:
+            return np.full(len(self.names), self.gp.noise_sd)
+        return self.gp.noise_sd * np.asarray(np.sqrt(self.noise.scales) @ self.level_weights.sum(axis=2))
+
     def to_frame(self) -> pd.DataFrame:
-        """Table with columns name, cluster (-1: none), probability (of that) and nearest (the likeliest cluster)."""
+        """Table with columns name, cluster (-1: none), probability (of that) and nearest (the likeliest cluster).
+
+        And noise_sd, where courses have a noise of their own.
+        """
         import pandas as pd
 
         columns = {"name": list(self.names), "cluster": self.labels, "probability": self.confidence}
-        return pd.DataFrame(columns | {"nearest": self.nearest})
+        own = {} if self.level_weights is None else {"noise_sd": self.course_noise}
+        return pd.DataFrame(columns | {"nearest": self.nearest} | own)
 
     def path_frame(self) -> pd.DataFrame:
         """Table of every number of clusters that was tried, see :class:`Step`."""
@@ -161,6 +186,7 @@ class CurveClustering(Clustering):
             raise InputError(f"times have {asked.shape[1]} coordinates a point, the courses {known}.")
         key = asked.tobytes()
         if key not in self._drawn:
+            kernels.note_early(self.gp.kernel, asked, self.courses.designs.points)
             while len(self._drawn) >= REMEMBERED:
                 del self._drawn[next(iter(self._drawn))]
             self._drawn[key] = self._curves_at(asked)
@@ -186,13 +212,23 @@ class CurveClustering(Clustering):
         # Far from all times of the courses, to which points are related by what the basis leaves out.
         known = self.courses.designs.points
         phi = basis(self.gp.covariance, np.concatenate([known, asked]), self.here.least_noise)
-        whole = sample(self.here, self.here.information_on(phi)).at(self.spread)
-        return phi[slice(len(known), None)], np.zeros(len(asked)), Clusters.of(whole, self.responsibilities)
+        clusters = self._summed(sample(self.here, self.here.information_on(phi)))
+        return phi[slice(len(known), None)], np.zeros(len(asked)), clusters
 
     @cached_property
     def _clusters(self) -> Clusters:
         """The clusters on the basis of the courses."""
-        return Clusters.of(sample(self.here, self.here.information).at(self.spread), self.responsibilities)
+        return self._summed(sample(self.here, self.here.information))
+
+    def _summed(self, data: AnySpread) -> Clusters:
+        """The clusters that the courses sum to."""
+        return Clusters.of(replace(data, noise=self.noise).at(self.spread), self._weights.r)
+
+    @property
+    def _weights(self) -> Given:
+        """The responsibilities of the courses, at each level of the noise."""
+        levels = self.responsibilities if self.level_weights is None else self.level_weights
+        return Given.at(levels.reshape(-1, self.k + 1))
 
     # -- new courses -----------------------------------------------------------------------------------------
 
@@ -213,8 +249,8 @@ class CurveClustering(Clustering):
         """
         state, clusters = self._beside(new_courses)
         with one_thread_below():
-            known = predictive(state, clusters) + clusters.log_shares
-            r, _ = soften(np.column_stack([known, state.own + np.log(NONE)]))
+            known = state.over_levels(predictive(state, clusters)) + clusters.log_shares
+            r, _ = soften(np.column_stack([known, state.over_levels(state.alone) + np.log(NONE)]))
         labels = likeliest(r)
         return Clustering(labels, new_courses.names, self.k, f"predicted by {self.method}", r[:, :-1])
 
@@ -234,52 +270,46 @@ class CurveClustering(Clustering):
 
         state, clusters = self._beside(new_courses)
         with one_thread_below():
-            given_cluster = predictive(state, clusters) + np.log(expected_shares(clusters.n))
-        either = np.column_stack([given_cluster, state.own + np.log(NONE)])
-        return np.asarray(logsumexp(either, axis=1) + state.c)
+            given_cluster = state.over_levels(predictive(state, clusters)) + np.log(expected_shares(clusters.n))
+        either = np.column_stack([given_cluster, state.over_levels(state.alone) + np.log(NONE)])
+        return np.asarray(logsumexp(either, axis=1) + state.common)
 
     def _beside(self, new_courses: TimeCourses) -> tuple[AtSpread, Clusters]:
         """The information of new courses, and the clusters on the same basis."""
         joint = self.courses.joined(new_courses)
         split = len(self.courses)
         with one_thread_below():
-            data = sample(self.gp.at(joint))
-            known = data.select(np.arange(split)).at(self.spread)
+            data = replace(sample(self.gp.at(joint)), noise=self.noise)
             new = data.select(np.arange(split, len(joint))).at(self.spread)
-            return new, Clusters.of(known, self.responsibilities)
+            return new, self._summed(data.select(np.arange(split)))
 
     # -- single values ---------------------------------------------------------------------------------------
 
-    def outliers(self, threshold: float = 4.0) -> pd.DataFrame:
-        """Single values that neither the cluster's curve nor the course's other values let expect.
+    def outliers(self) -> pd.DataFrame:
+        """Single values that count for little: neither the course's other values nor a response of it explain them.
 
-        Table with columns course, time, value, expected and z (how many standard deviations off). Of normal noise,
-        one value in 16,000 is beyond 4.
+        Table with columns course, time, value, expected (by the other values and the cluster's curve), z (how many
+        standard deviations off that is) and weight (how much the value counts, against 1 of all others).
         """
         import pandas as pd
 
-        courses = self._measured
-        threshold = float(threshold)
-        if threshold not in self._outlying:
-            self._outlying[threshold] = outlying(courses, self.gp, self.labels, self._expected, threshold)
-        found = self._outlying[threshold]
+        found, courses = self._outlying, self._measured
         owner = np.searchsorted(courses.starts, found.at, side="right") - 1
         names = [self.names[i] for i in owner]
         when, value = courses.times[found.at], courses.values[found.at]
         columns = {"course": names, "time": list(when), "value": value, "expected": found.expected, "z": found.z}
-        return pd.DataFrame(columns)
+        return pd.DataFrame(columns | {"weight": found.weight})
 
     @cached_property
-    def _outlying(self) -> dict[float, Outliers]:
-        """Values that stick out, by the threshold that was asked for."""
-        return {}
+    def _outlying(self) -> Outliers:
+        return outlying(self._measured, self.courses, self.gp, self.labels, self._expected)
 
     @property
     def _measured(self) -> TimeCourses:
         return self.courses if self.measured is None else self.measured
 
     def _expected(self, design: int, label: int) -> tuple[Floats, Floats]:
-        designs = self._measured.designs
+        designs = self.courses.designs
         points = designs[design]
         prior = self.gp.covariance(points)
         if label < 0:
@@ -291,7 +321,7 @@ class CurveClustering(Clustering):
 
     @cached_property
     def _at_designs(self) -> tuple[Floats, tuple[Floats, Floats]]:
-        features, _, clusters = self._with_features(self._measured.designs.points)
+        features, _, clusters = self._with_features(self.courses.designs.points)
         return features, clusters.moments
 
     # -- coarser ---------------------------------------------------------------------------------------------
@@ -304,9 +334,9 @@ class CurveClustering(Clustering):
         if not checks.is_whole(k) or not 1 <= k < self.k:
             raise InputError(f"k is {k!r}: expected a whole number below {self.k}, the present number of clusters.")
         with one_thread_below():
-            data = sample(self.here)
+            data = replace(sample(self.here), noise=self.noise)
             spread = None if self.learned else self.spread
-            fits = [climbed(data, Given.at(self.responsibilities), spread)]
+            fits = [climbed(data, self._weights, spread)]
             while fits[-1].k > k:
                 fits.append(climbed(data, merged(data, fits[-1]), spread))
             choice = Choice(fits[-1], steps(fits, len(data)))
@@ -322,17 +352,26 @@ class CurveClustering(Clustering):
         points = self.courses.designs.points
         if points.shape[1] > 1:
             return np.argsort(-self.responsibilities[:, :-1].sum(axis=0), kind="stable")
-        heights = self.curves(np.linspace(points.min(), points.max(), GRID)).mean
+        heights = self.curves(self._grid(GRID)).mean  # on the clock: early peaks can be narrow
         highest = heights.max(axis=1)
         peak = (heights > highest[:, None] - 1e-9 * self.gp.signal_sd).argmax(axis=1)  # rounding decides between none
         return np.lexsort((-highest, peak))
+
+    def _grid(self, count: int) -> Floats:
+        """So many times over those of the courses, evenly spaced on the model's clock."""
+        points = self.courses.designs.points
+        return kernels.evenly(self.gp.kernel, float(points.min()), float(points.max()), count)
 
     def renumbered(self, order: Ints) -> CurveClustering:
         """The same clusters, ``order[j]`` as number j; the curves that were drawn go along."""
         number = np.append(np.argsort(order), -1)  # the last for -1
         chances = None if self.probabilities is None else self.probabilities[:, order]
         weights = self.responsibilities[:, np.append(order, self.k)]
-        result = replace(self, labels=number[self.labels], probabilities=chances, responsibilities=weights)
+        levels = self.level_weights
+        if levels is not None:
+            levels = np.ascontiguousarray(levels[:, :, np.append(order, self.k)])
+        labels = number[self.labels]
+        result = replace(self, labels=labels, probabilities=chances, responsibilities=weights, level_weights=levels)
         result._drawn.update({at: Curve(frozen(c.mean[order]), frozen(c.sd[order])) for at, c in self._drawn.items()})
         return result
 
@@ -350,21 +389,23 @@ def finished(
     A cluster that no course is nearest to is dropped; without `keep_single`, also a cluster of one course.
     """
     fit = choice.fit
-    r = responsibilities(data, fit).r
-    probabilities = judged(data.at(fit.spread), r, fit.clusters)
+    r, state = responsibilities(data, fit).r, data.at(fit.spread)
+    probabilities = judged(state, r, fit.clusters)
     sizes = counts(likeliest(probabilities), fit.k)
     keep = staying(sizes, fit.clusters.n, keep_single=keep_single)
-    r, probabilities = kept(r, keep, sizes == 0), kept(probabilities, keep, sizes == 0)
+    r, probabilities = state.by_level(kept(r, keep, sizes == 0)), kept(probabilities, keep, sizes == 0)
     found = CurveClustering(
         labels=likeliest(probabilities),
         names=here.courses.names,
-        k=r.shape[1] - 1,
+        k=r.shape[2] - 1,
         method=method,
         probabilities=probabilities[:, :-1],
         evidence={step.k: step.bound for step in choice.path} or None,
         here=here,
         spread=fit.spread,
-        responsibilities=r,
+        responsibilities=r.sum(axis=0),
+        noise=data.noise,
+        level_weights=None if len(r) == 1 else r,
         path=choice.path,
         continuum=choice.continuum,
         **known,

@@ -74,11 +74,16 @@ def supported(data: AnySpread, fit: Fit, spread: float | None) -> Fit:
 def judged(state: AtSpread, r: Floats, clusters: Clusters) -> Floats:
     """Probabilities (N, K + 1) in which a course's own cluster is judged by the other courses in it."""
     rho = scores(state, clusters)
-    nearest, everyone = rho[:, :-1].argmax(axis=1), np.arange(len(state))
-    weight, k = r[everyone, nearest], len(clusters.n)
+    nearest, everyone = state.over_levels(rho[:, :-1]).argmax(axis=1), np.arange(len(state))
+    weights, k = state.by_level(r)[:, everyone, nearest], len(clusters.n)
+    weight = weights.sum(axis=0)
     share = (ALPHA + clusters.n[nearest] - weight) / (ALPHA * k + clusters.n.sum() - weight)
-    rho[everyone, nearest] = left_out(state, r, clusters, nearest) + np.log(share * (1 - NONE))
-    return soften(rho)[0]
+    density = state.by_level(left_out(state, r, clusters, nearest))
+    if clusters.levels is not None:
+        others = np.maximum(clusters.levels[nearest] - weights.T, 0)
+        density += state.by_level(state.c) + state.noise.log_shares(others).T
+    state.by_level(rho)[:, everyone, nearest] = density + np.log(share * (1 - NONE))
+    return state.by_level(soften(rho, len(state.noise))[0]).sum(axis=0)
 
 
 def likeliest(probabilities: Floats) -> Ints:

@@ -39,7 +39,7 @@ class _Slots:
     def __init__(self, state: AtSpread) -> None:
         self.diagonal = state.diagonal
         if self.diagonal:
-            self.A = np.repeat(np.diag(state.A[0])[:, None], len(state), axis=1)
+            self.A = np.ascontiguousarray(np.diagonal(state.A, axis1=1, axis2=2)[state.design_of].T)
         else:
             rows, cols = np.tril_indices(state.A.shape[1])
             self.A = np.ascontiguousarray(state.A[:, rows, cols][state.design_of].T)
@@ -108,7 +108,7 @@ def agglomerate(state: AtSpread) -> Merges:
 
 def _first_gains(state: AtSpread) -> Floats:
     """Gains of all pairs of courses, (N, N), the same bits on both sides of the diagonal, which is -inf."""
-    S = _shared_gains(state) if state.diagonal else _own_gains(state)
+    S = _shared_gains(state) if state.diagonal and len(state.A) == 1 else _own_gains(state)
     S = np.maximum(S, S.T)
     np.fill_diagonal(S, -np.inf)
     return S

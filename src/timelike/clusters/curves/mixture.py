@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from timelike.base import checks
-from timelike.base.arrays import Floats, Ints
+from timelike.base.arrays import Floats
 from timelike.base.blas import one_thread_below
 from timelike.clusters.curves.ascent import (
     EFFORT,
@@ -24,11 +24,13 @@ from timelike.clusters.curves.ascent import (
 from timelike.clusters.curves.bound import AnySpread, Clusters, Fit, explained, sample
 from timelike.clusters.curves.curve_clustering import CurveClustering, finished
 from timelike.clusters.curves.membership import Choice, steps, supported
-from timelike.clusters.curves.outlying_values import outlying, without
+from timelike.clusters.curves.noise import COMMON
+from timelike.clusters.curves.noise_search import CLEAR, LISTENERS, improved, noise_of
 from timelike.courses import TimeCourses
 from timelike.exceptions import DataWarning, InputError, warn
 from timelike.gp import GP
 from timelike.gp.modelled import Modelled
+from timelike.gp.wild import NONE, Wild, wild_values
 
 MAX_K = 40
 KEPT = 0.75
@@ -37,8 +39,9 @@ FURTHEST = 5.0
 """How far a logarithm of a hyperparameter may go from where it was."""
 REFINERS = 500
 """So many courses, drawn at random, decide about hyperparameters."""
-OUT = 5.0
-"""Standard deviations beyond which a single value is left out before clusters are sought."""
+NOISES = ("auto", "common")
+NOISE_ROUNDS = 3
+"""How often clusters are sought anew after their noise was learned."""
 
 
 def mixture(
@@ -48,6 +51,7 @@ def mixture(
     *,
     spread: float | None = None,
     robust: bool = True,
+    noise: str = "auto",
     refine: bool = False,
     max_k: int = MAX_K,
     seed: int = 0,
@@ -71,8 +75,13 @@ def mixture(
     spread
         How much curves of one cluster differ, in units of the signal_sd; 0 for identical curves. Learned by default.
     robust
-        Leave out single values more than five standard deviations from what the other values of the course let
-        expect. ``outliers()`` of the result names what sticks out, also if it was left out.
+        Let single wild values count for little: those that neither the other values of their course nor a response
+        of it explain, see :func:`timelike.gp.wild.wild_values`. ``outliers()`` of the result names them, and how little
+        they count. No value is left out.
+    noise
+        ``"auto"``: courses have a noise of their own, clusters have one, or both, where the bound says so clearly (by
+        10 for each freedom); a warning says what was found, and ``course_noise`` of the result has it.
+        ``"common"``: all courses have the model's noise, as in the paper.
     refine
         Also adapt the hyperparameters to the clusters, as long as the bound rises; see ``gp`` of the result.
     max_k
@@ -95,17 +104,23 @@ def mixture(
     checks.instance(courses, TimeCourses, "courses")
     checks.instance(gp, GP, "gp")
     check_settings(courses, k, spread, max_k)
-    here = gp.at(without(courses, wild_values(courses, gp)) if robust else courses)
+    if noise not in NOISES:
+        raise InputError(f"noise is {noise!r}: choose from {', '.join(NOISES)}.")
     with one_thread_below():
+        wild = wild_values(courses, gp) if robust else NONE
+        here = gp.at(wild.weighed(courses))
         data = sample(here.smooth())
         choice = chosen(data, k, spread, max_k, seed, effort)
+        if noise == "auto":
+            data, choice = with_own_noise(data, choice, k, spread, max_k, seed, effort)
         if refine:
             here, data, better = refined(here, data, choice.fit, spread)
             choice = chosen(data, k, spread, max_k, seed, effort) if k is None else replace(choice, fit=better)
         known = {"learned": spread is None, "measured": courses}
         result = finished(here, data, choice, "mixture", keep_single=k is not None, **known)
     say(result.k, k, choice)
-    say_left_out(len(courses.values) - len(here.courses.values), len(courses.values))
+    say_wild(wild, courses)
+    say_noise(result)
     return result
 
 
@@ -131,6 +146,20 @@ def chosen(
     return Choice(fit, steps([fit], len(data)))
 
 
+def with_own_noise(
+    data: AnySpread, choice: Choice, k: int | None, spread: float | None, max_k: int, seed: int, effort: Effort
+) -> tuple[AnySpread, Choice]:
+    """The courses with a noise of their own, or of their clusters', where that pays, and the fit chosen anew."""
+    noise = noise_of(data, choice.fit, spread, seed)
+    for _ in range(NOISE_ROUNDS if noise is not COMMON else 0):
+        data = replace(data, noise=noise)
+        choice = chosen(data, k, spread, max_k, seed, effort)
+        noise, gain = improved(data, choice.fit, spread, seed)
+        if gain < CLEAR:
+            break
+    return data, choice
+
+
 def sought(
     data: Courses, k: int | None, spread: float | None, max_k: int, seed: int, effort: Effort = EFFORT
 ) -> Choice:
@@ -139,6 +168,8 @@ def sought(
         fit = fit_k(data, k, spread, seed, effort)
         return Choice(fit, steps([fit], len(data)))
     few = data.draw(effort.walkers, seed)
+    if len(few.noise) > 1:
+        few = few.draw(LISTENERS, seed)
     fits = walk(few, spread, min(max_k, len(few)), seed, effort)
     fit, continuum = choose(fits)
     path = steps(fits, len(few))
@@ -200,29 +231,34 @@ def say(
         )
 
 
-def say_left_out(count: int, total: int, where: str = "outliers.csv (in Python outliers()) names them, ") -> None:
-    """Tell the user how many values were left out."""
-    if count:
-        warn(
-            f"left out {count:,} of {total:,} values that are more than {OUT:g} standard deviations from what the "
-            f"other values of their course let expect; {where}robust=False (--no-robust) keeps them.",
-            DataWarning,
-        )
+def say_wild(wild: Wild, courses: TimeCourses) -> None:
+    """Tell the user how many values count for little, and how little."""
+    if not len(wild):
+        return
+    low, high = f"{wild.weight.min():.1g}", f"{wild.weight.max():.1g}"
+    counts = "counts" if len(wild) == 1 else "count"
+    weights = f"weight {low}" if low == high else f"weight {low} to {high}"
+    crowded = f" In {checks.counted(wild.crowded, 'course')} a third of the values is wild." if wild.crowded else ""
+    warn(
+        f"{len(wild):,} of {len(courses.values):,} values {counts} for little ({weights}): outliers.csv (in Python "
+        f"outliers()) names them; robust=False (--no-robust) gives every value its full weight.{crowded}",
+        DataWarning,
+    )
 
 
-# -- single values that stick out ----------------------------------------------------------------------------------
-
-
-def wild_values(courses: TimeCourses, gp: GP) -> Ints:
-    """Where among all values those are that the other values of their course rule out."""
-    if courses.designs.points.shape[1] > 1:
-        return np.empty(0, dtype=np.intp)
-
-    def expected(design: int, _label: int) -> tuple[Floats, Floats]:
-        points = courses.designs[design]
-        return np.full(len(points), gp.mean), gp.covariance(points)
-
-    return outlying(courses, gp, np.zeros(len(courses), dtype=np.intp), expected, OUT).at
+def say_noise(found: CurveClustering) -> None:
+    """Tell the user where courses, or clusters, have a noise of their own."""
+    if found.level_weights is None:
+        return
+    whose = [f"courses (by a factor of {np.exp(found.noise.width / 2):.2g})"] if found.noise.width > 0 else []
+    whose += ["clusters"] if found.noise.between > 0 else []
+    low, high = np.quantile(found.course_noise, [0.05, 0.95])
+    warn(
+        f"the noise differs between {' and between '.join(whose)}: nine of ten courses have one from {low:.2g} to "
+        f"{high:.2g}, the model {found.gp.noise_sd:.2g}. Courses count by their own; course_noise has it, and "
+        "noise='common' takes the model's for all.",
+        DataWarning,
+    )
 
 
 # -- hyperparameters from within the clusters ------------------------------------------------------------------------

@@ -26,10 +26,11 @@ from timelike.clusters.curves.ascent import EFFORT, Effort, climb
 from timelike.clusters.curves.bound import Fit, Rule
 from timelike.clusters.curves.curve_clustering import CurveClustering
 from timelike.clusters.curves.membership import Choice, Step, counts, judged, kept, likeliest, staying
-from timelike.clusters.curves.mixture import MAX_K, check_settings, chosen, say, say_left_out, sought, wild_values
+from timelike.clusters.curves.mixture import MAX_K, check_settings, chosen, say, sought
 from timelike.clusters.curves.scratch import Block, BlocksOnDisk, Means, means_of, on_scratch, spooled
-from timelike.exceptions import InputError
+from timelike.exceptions import DataWarning, InputError, warn
 from timelike.gp import GP, Curve
+from timelike.gp.wild import wild_values
 
 if TYPE_CHECKING:
     from timelike.courses import TimeCourses
@@ -131,7 +132,8 @@ def mixture_from_chunks(
     The chunks are read once; their values go to a file in `scratch` (8 bytes each), over which the sweeps run. In
     memory are a block of courses, and 16 bytes for each course. The number of clusters is sought on a random sample
     and then decided by the bound of all courses, and the spread is that of the sample, both as in
-    :func:`timelike.mixture` above 50,000 courses: the same clusters come out.
+    :func:`timelike.mixture` above 50,000 courses: the same clusters come out. All courses have the model's noise, as
+    with ``noise="common"`` there.
 
     Parameters
     ----------
@@ -140,7 +142,12 @@ def mixture_from_chunks(
         gaps where values are missing; courses that each have their own times are refused.
     gp
         For instance ``timelike.fit(file.sample(100_000))``.
-    k, spread, robust, max_k, seed
+    k, spread
+        As in :func:`timelike.mixture`.
+    robust
+        Let single wild values count for nothing: the same values that count for little in :func:`timelike.mixture`, but
+        as if they had not been measured, since a weight of its own would be a set of times of its own.
+    max_k, seed
         As in :func:`timelike.mixture`.
     out
         A .csv file (also .csv.gz) for a table of all courses: name, cluster, probability, nearest.
@@ -172,7 +179,7 @@ def mixture_from_chunks(
     with on_scratch(Path(scratch or tempfile.gettempdir())) as place:
         made = tempfile.TemporaryDirectory(dir=place, prefix="timelike-")
     with made as folder, one_thread_below():
-        spool = spooled(chunks, Path(folder), (lambda chunk: wild_values(chunk, gp)) if robust else None)
+        spool = spooled(chunks, Path(folder), (lambda chunk: wild_values(chunk, gp).at) if robust else None)
         check_settings(spool, k, spread, max_k)
         source = BlocksOnDisk(spool, gp, workers, effort.block)
         choice = _chosen(source, k, spread, max_k, seed, effort)
@@ -180,8 +187,15 @@ def mixture_from_chunks(
         if out is not None:
             _write(Path(out), result, spool.names())
     say(result.k, k, choice, where="path has them all; ")
-    say_left_out(spool.left_out, spool.left_out + int(spool.counts @ spool.designs.sizes), where="")
+    _say_left_out(spool.left_out, spool.left_out + int(spool.counts @ spool.designs.sizes))
     return result
+
+
+def _say_left_out(count: int, total: int) -> None:
+    """Tell the user how many values count for nothing."""
+    if count:
+        message = f"{count:,} of {total:,} values are wild and count for nothing; robust=False gives all full weight."
+        warn(message, DataWarning)
 
 
 def _check_places(out: str | PathLike[str] | None, scratch: str | PathLike[str] | None) -> None:

@@ -1,10 +1,9 @@
-"""Single values that stick out: each value against what the course's other values, and its cluster, let expect."""
+"""Values that count for little: how little, and what the course's other values and its cluster let expect instead."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -18,9 +17,8 @@ Expected = Callable[[int, int], tuple[Floats, Floats]]
 """For a design and a cluster: the mean of the curve at the design's points (n,), and its covariance (n, n)."""
 
 
-@dataclass(frozen=True, eq=False)
-class Outliers:
-    """Values that stick out, (M,) each."""
+class Outliers(NamedTuple):
+    """Values that count for little, (M,) each."""
 
     at: Ints
     """Where among the values of all courses, see :attr:`timelike.TimeCourses.values`."""
@@ -28,60 +26,36 @@ class Outliers:
     """What the other values and the cluster let expect."""
     z: Floats
     """How many standard deviations off."""
+    weight: Floats
+    """How much they count, against 1 of an ordinary value: noise variance / their variance."""
 
 
-def outlying(courses: TimeCourses, gp: GP, labels: Ints, expected: Expected, threshold: float) -> Outliers:
-    """Values further than `threshold` standard deviations from what all other values of their course let expect.
+def outlying(measured: TimeCourses, weighed: TimeCourses, gp: GP, labels: Ints, expected: Expected) -> Outliers:
+    """The values of `measured` courses that have a larger error where they are `weighed`, each against the others.
 
-    The furthest value of a course is looked at first; if it is out, the others are judged without it. At most a
-    third of a course can be out: beyond that it is the course that is different, not a value.
+    `expected` is asked about the designs of the weighed courses.
     """
-    noise = gp.at(courses).noise_variances
-    found: list[tuple[int, float, float]] = []
-    order = np.lexsort((labels, courses.design_of))
-    key = np.column_stack([courses.design_of, labels])[order]
-    cuts = np.flatnonzero((np.diff(key, axis=0) != 0).any(axis=1)) + 1
-    for members in np.split(order, cuts):
-        g = int(courses.design_of[members[0]])
-        mean, C = expected(g, int(labels[members[0]]))
-        C = C + np.diag(noise[courses.designs.starts[g] : courses.designs.starts[g + 1]])
-        residuals = courses.values[courses.starts[members][:, None] + np.arange(len(mean))] - mean
-        z = standardized(C, residuals)[0]
-        for row in np.flatnonzero(np.abs(z).max(axis=1) > threshold):
-            start = int(courses.starts[members[row]])
-            found += [(start + j, e + mean[j], zj) for j, e, zj in _peeled(C, residuals[row], threshold)]
-    table = np.array(sorted(found)).reshape(-1, 3)
-    return Outliers(table[:, 0].astype(np.intp), table[:, 1], table[:, 2])
+    plain, variances = (gp.noise_sd**2 + c.designs.variances[c.design_rows] for c in (measured, weighed))
+    at = np.flatnonzero(variances > plain)
+    owner = np.searchsorted(measured.starts, at, side="right") - 1
+    found = np.zeros((len(at), 2))
+    for i in np.unique(owner):
+        span = slice(measured.starts[i], measured.starts[i + 1])
+        mean, C = expected(int(weighed.design_of[i]), int(labels[i]))
+        own = at[owner == i] - span.start
+        residuals = measured.values[span] - mean
+        differences, left = left_out(C + np.diag(variances[span]), residuals)
+        # The value itself is judged as one that is as noisy as others.
+        sd = np.sqrt(np.maximum(left - variances[span] + plain[span], plain[span]))
+        found[owner == i] = np.column_stack([measured.values[span] - differences, differences / sd])[own]
+    return Outliers(at, found[:, 0], found[:, 1], plain[at] / variances[at])
 
 
-def standardized(C: Floats, residuals: Floats) -> tuple[Floats, Floats]:
-    """Each residual against its expectation from the others in its row: in standard deviations, and plainly.
+def left_out(C: Floats, residuals: Floats) -> tuple[Floats, Floats]:
+    """Each residual against its expectation from the others, and the variance of that difference.
 
     For residuals with covariance C the difference is ``(C^-1 e)_j / (C^-1)_jj``, its variance ``1 / (C^-1)_jj``.
     """
     inverse = np.linalg.inv(C)
     weight = np.diag(inverse)
-    difference = residuals @ inverse / weight
-    return difference * np.sqrt(weight), difference
-
-
-def _peeled(C: Floats, residual: Floats, threshold: float) -> list[tuple[int, float, float]]:
-    """Positions, expected residuals and z of the values of one course that are out, the furthest first."""
-    left = np.arange(len(residual))
-    out: list[tuple[int, float, float]] = []
-    while len(out) < len(residual) // 3:
-        z, difference = standardized(C[np.ix_(left, left)], residual[left])
-        worst = int(np.abs(z).argmax())
-        if abs(z[worst]) <= threshold:
-            break
-        out.append((int(left[worst]), float(residual[left[worst]] - difference[worst]), float(z[worst])))
-        left = np.delete(left, worst)
-    return out
-
-
-def without(courses: TimeCourses, at: Ints) -> TimeCourses:
-    """The courses without some of their values; the courses themselves if there are none."""
-    if len(at) == 0:
-        return courses
-    frame = courses.to_frame().drop(index=at)
-    return TimeCourses.from_long(frame, error=None if courses.errors is None else "error")
+    return inverse @ residuals / weight, 1 / weight

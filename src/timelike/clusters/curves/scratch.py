@@ -200,7 +200,7 @@ class BlocksOnDisk:
     def sample(self, block: Block) -> AnySpread:
         """The information of a block, from its file."""
         design_of = self.spool.design_of[block.rows]
-        return self._sample(*self._projected(block, design_of), design_of)
+        return self._sample(self._projected(block, design_of), design_of)
 
     def draw(self, count: int, seed: int) -> AnySpread:
         """The information of so many courses, drawn at random, all at once."""
@@ -209,10 +209,11 @@ class BlocksOnDisk:
         for block in self.blocks:
             own = chosen[np.searchsorted(chosen, block.rows.start) : np.searchsorted(chosen, block.rows.stop)]
             if len(own):
-                z, base = self._projected(block, self.spool.design_of[block.rows])
-                parts.append((z[own - block.rows.start], base[own - block.rows.start]))
-        z, base = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
-        return self._sample(z, base, self.spool.design_of[chosen])
+                projected = self._projected(block, self.spool.design_of[block.rows])
+                parts.append([array[own - block.rows.start] for array in projected])
+        return self._sample(
+            [np.concatenate(arrays) for arrays in zip(*parts, strict=True)], self.spool.design_of[chosen]
+        )
 
     def by_design(self, block: Block, design_of: NDArray[np.int32]) -> Iterator[tuple[int, Ints | slice, Floats]]:
         """For each design of a block: its number, its courses among the block's, their values less the mean (M, n)."""
@@ -225,19 +226,22 @@ class BlocksOnDisk:
             rows = np.flatnonzero(design_of == g)
             yield int(g), rows, values[starts[rows][:, None] + np.arange(designs.sizes[g])]
 
-    def _projected(self, block: Block, design_of: NDArray[np.int32]) -> tuple[Floats, Floats]:
-        """The z (M, r) and base (M,) of a block."""
-        z, base = np.empty((len(design_of), self.into.shape[1])), np.empty(len(design_of))
+    def _projected(self, block: Block, design_of: NDArray[np.int32]) -> list[Floats]:
+        """The z (M, r), base and squares (M,) of a block."""
+        z, base, squares = np.empty((len(design_of), self.into.shape[1])), *np.empty((2, len(design_of)))
         starts = self.spool.designs.starts
         for g, rows, residuals in self.by_design(block, design_of):
             own = slice(starts[g], starts[g + 1])
             z[rows] = residuals @ self.into[own]
-            base[rows] = -(residuals**2 @ self.precision[own] + self.logs[g]) / 2
-        return z, base
+            squares[rows] = residuals**2 @ self.precision[own]
+            base[rows] = -(squares[rows] + self.logs[g]) / 2
+        return [z, base, squares]
 
-    def _sample(self, z: Floats, base: Floats, design_of: NDArray[np.int32]) -> AnySpread:
+    def _sample(self, projected: list[Floats], design_of: NDArray[np.int32]) -> AnySpread:
         used, local = np.unique(design_of, return_inverse=True)
-        return AnySpread(self.vectors[used], self.gains[used], z, base, local.ravel().astype(np.intp), self.diagonal)
+        z, base, squares = projected
+        of_course = z, base, squares, self.spool.designs.sizes[design_of], local.ravel().astype(np.intp)
+        return AnySpread(self.vectors[used], self.gains[used], *of_course, self.diagonal)
 
 
 @dataclass(frozen=True, eq=False)

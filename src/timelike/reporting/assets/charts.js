@@ -3,11 +3,26 @@
 const MOST_LINES = 150;
 const FIRST = "var(--c0)";
 const SECOND = "var(--c1)";
+const AIR = 0.015; // at both ends of a time axis, for dots
 
 /** Some of a list, evenly chosen. */
 function some(list, most) {
   if (list.length <= most) return list;
   return Array.from({ length: most }, (_, i) => list[Math.floor((i * (list.length - 1)) / (most - 1))]);
+}
+
+/** Whether time axes run on the model's clock; a page without a clock has plain time. */
+const axisState = { onClock: true };
+
+/**
+ * The axis of time: where a time is on it (`place`), from where to where it goes (`x`), and its ticks. On the clock all
+ * of them are as far apart as the model says, and labels are times all the same.
+ */
+function timeAxis(data, air = 0) {
+  const onClock = data.clock !== null && axisState.onClock;
+  const place = onClock ? (time) => clockTime(data, time) : (time) => time;
+  const ends = [place(data.grid[0]), place(data.grid[data.grid.length - 1])];
+  return { x: air ? extent([ends], air) : ends, place, xTicks: onClock ? clockTicks(data) : timeTicks(data) };
 }
 
 /** Ticks at the times of measurement where they are few and apart, otherwise at round numbers. */
@@ -20,6 +35,52 @@ function timeTicks(data) {
   };
 }
 
+/** Ticks on the clock: times of measurement, as many as there is room for, or round numbers where they are many. */
+function clockTicks(data) {
+  return ([low, high], about) => {
+    const least = (0.5 * (high - low)) / about;
+    const many = data.ownTimes || data.times.length > 30;
+    return many ? roundTicks(data, [low, high], 1.4 * least) : apart(Array.from(data.times), (t) => clockTime(data, t), least);
+  };
+}
+
+/** Some of ascending numbers, the first and the last among them, no two of them nearer than `least` in their places. */
+function apart(numbers, place, least) {
+  const last = numbers[numbers.length - 1];
+  const found = [];
+  for (const number of numbers) {
+    const free = !found.length || place(number) - place(found[found.length - 1]) >= least;
+    if (free && (number === last || place(last) - place(number) >= least)) found.push(number);
+  }
+  return found;
+}
+
+/** Times between two times on the clock, each the roundest that is far enough from the one before. */
+function roundTicks(data, [low, high], least) {
+  const found = [];
+  const plain = (shown) => plainTime(data, shown);
+  for (let at = low; at <= high;) {
+    const next = roundest(plain(at), plain(Math.min(at + least, high)));
+    if (next === null) break;
+    found.push(next);
+    at = clockTime(data, next) + least;
+  }
+  return found;
+}
+
+/** The number between two others with the fewest digits; null where there is nothing between them. */
+function roundest(low, high) {
+  if (low <= 0 && high >= 0) return 0;
+  let power = 10 ** Math.ceil(Math.log10(Math.max(Math.abs(low), Math.abs(high))));
+  for (let tries = 0; high > low && tries < 16; tries += 1, power /= 10) {
+    for (const step of [power, power / 2, power / 5]) {
+      const number = Math.ceil(low / step - 1e-9) * step;
+      if (number <= high * (1 + 1e-12)) return Number(number.toPrecision(12));
+    }
+  }
+  return null;
+}
+
 /** The range of values that panels show: all but the wildest few, and every curve. */
 function commonRange(data) {
   const sample = Float64Array.from(some(data.values, 20000)).sort();
@@ -30,9 +91,8 @@ function commonRange(data) {
 
 /** A panel: the courses of a cluster as thin lines, its curve and its band. */
 function panelChart(data, label, members, { width, height = 190, range }) {
-  const x = [data.grid[0], data.grid[data.grid.length - 1]];
   const frame = axes({
-    width, height, x, y: range, xTicks: timeTicks(data),
+    width, height, ...timeAxis(data), y: range,
     label: `${clusterName(label)}: ${counted(members.length, "course")} over ${data.timeLabel}`,
   });
   const lines = some(members, MOST_LINES).map((i) => {
@@ -84,7 +144,7 @@ function courseChart(data, course, width) {
   const cluster = label === NONE ? null : clusterCurve(data, label);
   const lists = [course.values, ...(own ? [edges(own, -2), edges(own, 2)] : []), ...(cluster ? [cluster.mean] : [])];
   const frame = axes({
-    width, height: 270, x: timeRange(data), xTicks: timeTicks(data), y: extent(lists, 0.03), top: 26,
+    width, height: 270, ...timeAxis(data, AIR), y: extent(lists, 0.03), top: 26,
     xLabel: data.timeLabel, yLabel: data.valueLabel,
     label: `Values of ${name} over ${data.timeLabel}, with its curve and the curve of ${clusterName(label)}`,
   });
@@ -102,11 +162,6 @@ function courseChart(data, course, width) {
   return frame.root;
 }
 
-/** The times of all curves, with some air at both ends for dots. */
-function timeRange(data) {
-  return extent([[data.grid[0], data.grid[data.grid.length - 1]]], 0.015);
-}
-
 /** A curve moved by so many standard deviations. */
 function edges({ mean, sd }, times) {
   return mean.map((m, i) => m + times * sd[i]);
@@ -119,7 +174,7 @@ function pairChart(data, first, second, width) {
   const lists = [first.values, second.values, edges(shared, -2), edges(shared, 2), ...own.map(({ mean }) => mean)];
   const names = [first, second].map(({ index }) => data.names[index]);
   const frame = axes({
-    width, height: 270, x: timeRange(data), xTicks: timeTicks(data), y: extent(lists, 0.03), top: 26,
+    width, height: 270, ...timeAxis(data, AIR), y: extent(lists, 0.03), top: 26,
     xLabel: data.timeLabel, yLabel: data.valueLabel,
     label: `Values of ${names[0]} and ${names[1]} over ${data.timeLabel}, with the curve that they would share`,
   });
@@ -148,17 +203,18 @@ function pairEntries(names, width, shared = true) {
 /** What each value adds to the similarity, as bars along time. */
 function barsChart(data, first, second, contributions, width) {
   const sums = [first, second].map((course, i) => summed(course.times, contributions[i]));
-  const x = [data.grid[0], data.grid[data.grid.length - 1]];
+  const { x, place, xTicks } = timeAxis(data);
   const span = x[1] - x[0] || 1;
-  const gap = Math.min(...sums.flatMap(({ times }) => times.slice(1).map((t, i) => t - times[i])), span / 12);
+  const gaps = sums.flatMap(({ times }) => times.slice(1).map((t, i) => place(t) - place(times[i])));
+  const gap = Math.min(...gaps, span / 12);
   const air = 0.5 * gap;
   const frame = axes({
-    width, height: 190, x: [x[0] - air, x[1] + air], y: extent([...sums.map(({ totals }) => totals), [0]], 0.06),
-    xTicks: timeTicks(data),
+    width, height: 190, x: [x[0] - air, x[1] + air], place, xTicks,
+    y: extent([...sums.map(({ totals }) => totals), [0]], 0.06),
     xLabel: data.timeLabel, yLabel: "adds to s", top: 26,
     label: `What each value of ${data.names[first.index]} and ${data.names[second.index]} adds to their similarity`,
   });
-  const wide = Math.max(frame.toX(0.4 * gap) - frame.toX(0), 1.5);
+  const wide = Math.max(frame.along(0.4 * gap) - frame.along(0), 1.5);
   sums.forEach(({ times, totals }, i) => times.forEach((time, k) => {
     const [a, b] = [frame.toY(0), frame.toY(totals[k])];
     frame.plot.append(svg("rect", {

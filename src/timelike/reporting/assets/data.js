@@ -93,6 +93,25 @@ function clusterCurve(data, label) {
   };
 }
 
+// -- the clock -------------------------------------------------------------------------------------------------
+
+/** The time that the model's clock shows at a time, see clock.py; plain time where it has none. */
+function clockTime({ clock }, time) {
+  if (!clock) return time;
+  const { tau, start } = clock;
+  if (start === null) return tau * Math.asinh(time / tau);
+  const since = time - start;
+  return since > 0 ? tau * Math.log1p(since / tau) : since;
+}
+
+/** The time at which the clock shows a time. */
+function plainTime({ clock }, shown) {
+  if (!clock) return shown;
+  const { tau, start } = clock;
+  if (start === null) return tau * Math.sinh(shown / tau);
+  return start + (shown > 0 ? tau * Math.expm1(shown / tau) : shown);
+}
+
 // -- numbers and names for readers ---------------------------------------------------------------------------
 
 const MINUS = "\u2212";

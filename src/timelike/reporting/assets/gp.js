@@ -44,7 +44,7 @@ function dot(a, b) {
   return sum;
 }
 
-/** Value at `time` of the polynomials through the nodes, one for each feature (barycentric formula). */
+/** Value at a time on the clock of the polynomials through the nodes, one for each feature (barycentric formula). */
 function interpolated({ nodes, phi, rank }, time) {
   const result = new Float64Array(rank);
   let total = 0;
@@ -61,7 +61,7 @@ function interpolated({ nodes, phi, rank }, time) {
 /** The features of each value of a course, one array a value. */
 function featuresOf(data, course) {
   const { rank, phi, nodes } = data.features;
-  if (nodes) return Array.from(course.times, (time) => interpolated(data.features, time));
+  if (nodes) return Array.from(course.times, (time) => interpolated(data.features, clockTime(data, time)));
   return Array.from(course.rows, (row) => phi.subarray(row * rank, (row + 1) * rank));
 }
 

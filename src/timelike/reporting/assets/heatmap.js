@@ -32,7 +32,7 @@ function clusterOrder(data) {
 /** The values of a course at the columns of the heatmap, NaN where nothing was measured. */
 function rowOf(data, index) {
   const course = courseAt(data, index);
-  if (data.ownTimes) return sharedCurve(data, [course], false).mean;
+  if (data.ownTimes) return sharedCurve(data, [course], false).mean; // at the times of the grid
   const row = new Float64Array(data.times.length).fill(NaN);
   const places = [...new Set(course.rows)];
   averaged(course).values.forEach((value, i) => { row[places[i]] = value; });
@@ -55,6 +55,20 @@ function heatRows(data, order) {
     }
     return sum.map((total, c) => (seen[c] ? total / seen[c] : NaN));
   });
+}
+
+/** Rows at the times of the grid, at times that are evenly spaced along the axis instead. */
+function alongAxis(data, rows) {
+  const { x, place } = timeAxis(data);
+  const last = data.grid.length - 1;
+  const places = Array.from(data.grid, place);
+  let left = 0;
+  const weights = Array.from({ length: last + 1 }, (_, i) => {
+    const at = x[0] + (i / last) * (x[1] - x[0]);
+    while (left < last - 1 && places[left + 1] <= at) left += 1;
+    return [left, Math.min(Math.max((at - places[left]) / (places[left + 1] - places[left] || 1), 0), 1)];
+  });
+  return rows.map((row) => Float64Array.from(weights, ([i, share]) => row[i] + share * (row[i + 1] - row[i])));
 }
 
 /** The rows around the mean level, or each around its own mean. */
@@ -99,7 +113,8 @@ class Heatmap {
   /** The figure, for the page or (in the colours of paper) for a file. */
   draw(width, theme) {
     const { data } = this;
-    const rows = centered(this.rows, this.mode, data.mean);
+    const even = data.ownTimes && data.clock ? alongAxis(data, this.rows) : this.rows;
+    const rows = centered(even, this.mode, data.mean);
     const limit = colorLimit(rows);
     const box = { x: 58, y: 40, width: width - 58 - 12, height: Math.min(HEATMAP_HEIGHT, Math.max(rows.length * 8, 120)) };
     const root = svg("svg", {
@@ -140,11 +155,12 @@ class Heatmap {
   /** Times below the columns, as many as there is room for. */
   timeAxis(box) {
     const { data } = this;
-    const [y, last] = [box.y + box.height + 15, data.grid.length - 1];
-    const along = scale([data.grid[0], data.grid[last]], [box.x, box.x + box.width]);
+    const y = box.y + box.height + 15;
+    const { x: ends, place, xTicks } = timeAxis(data);
+    const along = scale(ends, [box.x, box.x + box.width]);
     const step = Math.ceil((data.times.length * 44) / box.width);
     const places = data.ownTimes
-      ? ticks([data.grid[0], data.grid[last]], box.width / 80).map((time) => [along(time), time])
+      ? xTicks(ends, box.width / 80).map((time) => [along(place(time)), time])
       : Array.from(data.times, (time, i) => [box.x + ((i + 0.5) / data.times.length) * box.width, time])
         .filter((_, i) => i % step === 0);
     const marks = places.map(([x, time]) => svg("text", { x, y, "text-anchor": "middle" }, beside(time, (data.grid[data.grid.length - 1] - data.grid[0]) / 100)));

@@ -9,10 +9,10 @@ function theme() {
 }
 
 /** What a page from a mail may not have: the reader's earlier choice. Without it nothing is lost. */
-function remembered(value) {
+function remembered(what, value) {
   try {
-    if (value !== undefined) localStorage.setItem("timelike-theme", value);
-    return localStorage.getItem("timelike-theme");
+    if (value !== undefined) localStorage.setItem(`timelike-${what}`, value);
+    return localStorage.getItem(`timelike-${what}`);
   } catch {
     return null;
   }
@@ -24,14 +24,33 @@ function startTheme(changed) {
     press.textContent = theme() === "dark" ? "Light" : "Dark";
     press.setAttribute("aria-label", `Switch to ${theme() === "dark" ? "light" : "dark"} colours`);
   };
-  if (["light", "dark"].includes(remembered())) document.documentElement.dataset.theme = remembered();
+  const chosen = remembered("theme");
+  if (["light", "dark"].includes(chosen)) document.documentElement.dataset.theme = chosen;
   press.addEventListener("click", () => {
     document.documentElement.dataset.theme = theme() === "dark" ? "light" : "dark";
-    remembered(theme());
+    remembered("theme", theme());
     say();
     changed();
   });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { say(); changed(); });
+  say();
+}
+
+/** The button that draws all time axes on the model's clock, or in plain time; what is chosen stays chosen. */
+function startAxis(data) {
+  if (!data.clock) return;
+  const press = byId("time-axis");
+  const say = () => {
+    press.textContent = axisState.onClock ? "Plain time" : "On the clock";
+    press.setAttribute("aria-label", `Draw time axes ${axisState.onClock ? "in plain time" : "on the clock"}`);
+  };
+  axisState.onClock = remembered("time-axis") !== "plain";
+  press.addEventListener("click", () => {
+    axisState.onClock = !axisState.onClock;
+    remembered("time-axis", axisState.onClock ? "clock" : "plain");
+    say();
+    fitAll(true);
+  });
   say();
 }
 
@@ -295,6 +314,7 @@ function offerNumbers(data) {
 function start() {
   const data = readData();
   removeEmpty(data);
+  startAxis(data);
   const { table, open } = startCourses(data);
   startClusters(data, table);
   startNumbers(data);

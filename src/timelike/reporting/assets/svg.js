@@ -89,13 +89,15 @@ let clips = 0;
 
 /**
  * An empty figure with axes. Gives the root, the group to draw into (cut at the edges) and the two scales.
- * `label` is read out for those who cannot see it; `xTicks` chooses the ticks of the first axis.
+ * `label` is read out for those who cannot see it; `xTicks` chooses the ticks of the first axis. `place` says where on
+ * that axis a number is, `x` from where to where the axis goes.
  */
-function axes({ width, height, x, y, xLabel, yLabel, label, top = 8, xTicks = ticks }) {
+function axes({ width, height, x, y, xLabel, yLabel, label, top = 8, xTicks = ticks, place = (number) => number }) {
   const yTicks = ticks(y, height / 55);
   const widest = Math.max(...yTicks.map((t) => beside(t, (y[1] - y[0]) / 100).length));
-  const margin = { left: (yLabel ? 24 : 8) + widest * 6.6 + 4, right: 10, top, bottom: xLabel ? 36 : 20 };
-  const toX = scale(x, [margin.left, width - margin.right]);
+  const margin = { left: (yLabel ? 24 : 8) + widest * 6.6 + 4, right: 12, top, bottom: xLabel ? 36 : 20 };
+  const along = scale(x, [margin.left, width - margin.right]);
+  const toX = (number) => along(place(number));
   const toY = scale(y, [height - margin.bottom, margin.top]);
   const root = svg("svg", {
     xmlns: SVG, viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": label,
@@ -122,7 +124,7 @@ function axes({ width, height, x, y, xLabel, yLabel, label, top = 8, xTicks = ti
   }
   const plot = svg("g", { "clip-path": `url(#${clip})` });
   root.append(plot);
-  return { root, plot, toX, toY, margin, bottom };
+  return { root, plot, along, toX, toY, margin, bottom };
 }
 
 /** The path through points, as text. */

@@ -1,0 +1,124 @@
+"""Groups under one name: said where their values became replicates, and nothing is said of true replicates."""
+
+from itertools import product
+
+import pandas as pd
+import pytest
+
+import timelike as tl
+from timelike.reading import understand
+
+NOTE = "have values under one name at the same time: they became replicates of one course"
+
+
+def tidy(column="dataset", kinds=("north", "south"), courses=("a", "b"), times=(0, 1, 2)):
+    """A measurement a row, a course in each of the groups of a column."""
+    rows = [(name, time, kind) for name, kind, time in product(courses, kinds, times)]
+    frame = pd.DataFrame(rows, columns=["course", "time", column])
+    return frame.assign(value=[0.1 * i for i in range(len(frame))])
+
+
+def notes(table, **options):
+    return understand(table, **options).notes
+
+
+def test_an_id_in_several_groups_is_said():
+    found = understand(tidy())
+    assert found.notes == (
+        f"several 'dataset' (north, south) {NOTE}. If they are courses of their own, call that column 'condition'",
+    )
+    assert found.lines()[-1] == found.notes[0]
+    with pytest.warns(tl.DataWarning, match="the DataFrame: several 'dataset'"):
+        courses = tl.read(tidy())
+    assert courses.names == ("a", "b")
+    assert list(courses.sizes) == [6, 6]
+
+
+def test_what_it_proposes_helps():
+    courses = tl.read(tidy().rename(columns={"dataset": "condition"}))
+    assert courses.names == ("a | north", "a | south", "b | north", "b | south")
+
+
+def test_one_id_that_is_used_twice_is_enough():
+    others = tidy(kinds=("north",), courses=tuple("cdefgh"))
+    assert NOTE in notes(pd.concat([others, tidy(courses=("a",))]))[0]
+
+
+def test_groups_with_replicates_of_their_own():
+    assert NOTE in notes(pd.concat([tidy(), tidy()]))[0]
+
+
+def test_numbers_can_be_doses():
+    assert "several 'dose' (0, 1)" in notes(tidy("dose", (0, 1)))[0]
+    assert "several 'mg' (0, 20)" in notes(tidy("mg", (0, 20)))[0]
+
+
+@pytest.mark.parametrize(
+    ("column", "kinds"),
+    [
+        ("replicate", ("x", "y")),
+        ("batch", ("x", "y")),
+        ("mouse", ("x", "y")),
+        ("which", (1, 2, 3)),
+        ("which", (0, 1)),
+        ("which", ("rep 1", "rep 2")),
+        ("which", ("r1", "r2")),
+        ("which", ("x", "")),
+        ("which", tuple(f"x{i}" for i in range(25))),
+    ],
+)
+def test_replicates_are_no_groups(column, kinds):
+    assert notes(tidy(column, kinds), course="course") == ()
+
+
+def test_a_label_of_courses_tells_no_groups():
+    repeated = pd.concat([tidy(kinds=("north",), courses=("a",)), tidy(kinds=("south",), courses=("b",))] * 2)
+    assert notes(repeated) == ()
+
+
+def test_without_a_repeated_time_there_is_nothing_to_merge():
+    moved = pd.concat([tidy(kinds=("north",)), tidy(kinds=("south",), times=(3, 4, 5))])
+    assert notes(moved) == ()
+
+
+def test_names_of_samples_tell_no_groups():
+    table = tidy(column="tube")
+    assert notes(table.assign(tube=table["tube"] + " " + table["time"].astype(str))) == ()
+
+
+def test_a_remark_about_single_values_tells_no_groups():
+    table = pd.concat([tidy(kinds=("x",)), tidy(kinds=("x",))], ignore_index=True).rename(columns={"dataset": "remark"})
+    table.loc[2, "remark"] = "late"
+    assert notes(table) == ()
+
+
+# -- sample sheets -----------------------------------------------------------------------------------------------------
+
+
+def sheet(**columns):
+    return pd.DataFrame({"sample": [f"s{i}" for i in range(12)], "hour": [0, 0, 6, 6, 12, 12] * 2} | columns)
+
+
+WIDE = pd.DataFrame({"gene": ["a", "b"]} | {f"s{i}": [0.5 * i, 1.5 * i] for i in range(12)})
+STRAIN, REPLICATE = ["wt"] * 6 + ["mut"] * 6, ["r1", "r2"] * 6
+
+
+def test_groups_of_a_sample_sheet():
+    said = notes(WIDE, samples=sheet(strain=STRAIN, replicate=REPLICATE))
+    assert said[0].startswith(f"several 'strain' (mut, wt) {NOTE}")
+    assert notes(WIDE, samples=sheet(genotype=STRAIN, replicate=REPLICATE)) == ()
+    assert notes(WIDE, samples=sheet(genotype=STRAIN, plate=REPLICATE)) == ()
+    assert "several 'light'" in notes(WIDE, samples=sheet(genotype=STRAIN, light=["on", "off"] * 6))[0]
+
+
+def test_a_sheet_can_have_both_notes():
+    samples = pd.concat([sheet(strain=STRAIN), pd.DataFrame({"sample": ["lost"], "hour": [0], "strain": ["wt"]})])
+    assert len(notes(WIDE, samples=samples)) == 2
+
+
+def test_shared_data(shared_data):
+    folder = shared_data / "fission"
+    found = understand(folder / "counts.csv.gz", samples=folder / "samples.csv", time="minute")
+    assert found.notes[0].startswith("several 'strain' (mut, wt)")
+    folder = shared_data / "mouse_flu"
+    assert understand(folder / "expression.csv.gz", samples=folder / "samples.csv", time="Timepoint").notes == ()
