@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from timelike.base.arrays import Floats
+from timelike.base.arrays import Bools, Floats
 from timelike.gp.kernels import unclocked
 from timelike.gp.long_courses import InMean, Padded, added, in_mean
 from timelike.gp.positive_definite import inverse_and_log_det
@@ -26,12 +26,8 @@ if TYPE_CHECKING:
 
     from timelike.gp.clock import Clocked
 
-TOLERANCE = 1e-14
-"""The number of nodes is chosen for this error of the kernel."""
-ACCEPTED = 4e-12
-"""An error of the kernel between the nodes beyond which they are too few."""
-CAUTION = 4.0
-"""The error is measured where it is about its largest, and taken so many times as large."""
+TOLERANCE = 1e-17
+"""No entry of the kernel is off by more than this, but for rounding."""
 STEP = 8
 """Numbers of nodes are multiples of this: neighbouring places of a search have the same nodes."""
 NUMBERS = 250_000
@@ -75,14 +71,14 @@ class Ruler:
         first, last = self.ends()
         on_clock = (first + last) / 2 + places * (last - first) / 2
         times = on_clock if self.clock is None else _off_clock(self.clock, on_clock)
-        return np.clip(times, self.low, self.high)[:, None]
+        return np.asarray(np.clip(times, self.low, self.high))[:, None]
 
 
-def _off_clock(clock: Clocked, on_clock: Floats) -> Floats:
-    """The times that are `on_clock` on a clock; none before its start, if it has one."""
+def _off_clock(clock: Clocked, on_clock: Any) -> Any:
+    """The times, real or complex, that are `on_clock` on a clock; none before its start, if it has one."""
     if clock.start is None:
         return clock.tau * np.sinh(on_clock / clock.tau)
-    return clock.start + clock.tau * np.expm1(np.maximum(on_clock, 0) / clock.tau)
+    return clock.start + clock.tau * np.expm1(on_clock / clock.tau)
 
 
 def ruler(kernel: Kernel, low: float, high: float) -> Ruler:
@@ -92,16 +88,55 @@ def ruler(kernel: Kernel, low: float, high: float) -> Ruler:
     return Ruler(low, high, float(np.exp(np.round(np.log(kernel.tau)))), kernel.start)
 
 
-def node_count(width: float) -> int:
-    """So many nodes interpolate a squared exponential kernel over `width` length scales.
+@dataclass(frozen=True, eq=False)
+class Growth:
+    """How large a squared exponential kernel becomes around a ruler: what says how well polynomials follow it.
 
-    In the ellipse around [-1, 1] with the sum rho of its half axes, ``exp(-z^2 / 2)`` is below ``exp(b^2 / 2)``, where
-    b is its small half axis, so that m Chebyshev nodes leave at most ``4 exp(b^2 / 2) rho^-m / (rho - 1)``.
+    In the ellipse around [-1, 1] with the sum rho of its half axes it is at most ``exp(b^2 / 2)``, where b is the
+    largest imaginary part there of times in length scales. Then polynomials through m Chebyshev nodes are off by at
+    most ``4 exp(b^2 / 2) rho^-(m-1) / (rho - 1)`` in one of its arguments, and by ``1 + L`` times that in both, with
+    Lebesgue's constant ``L <= 1 + 2 / pi log m``.
     """
-    rho = np.exp(np.geomspace(1e-3, 4, 400))
-    b = width / 2 * (rho - 1 / rho) / 2
-    least = (np.log(4 / TOLERANCE) + b**2 / 2 - np.log(rho - 1)) / np.log(rho)
-    return STEP * int(np.ceil(least.min() / STEP))
+
+    log_rho: Floats
+    log_factor: Floats
+    """Logarithm of all but the power of rho; infinite where the kernel has no bound."""
+
+    @classmethod
+    def of(cls, kernel: Kernel, ruler: Ruler) -> Growth:
+        """That of a kernel on its ruler."""
+        log_rho = np.geomspace(1e-3, 4, 200)
+        turns = np.exp(2j * np.pi * np.arange(96) / 96)
+        ellipses = (np.outer(np.exp(log_rho), turns) + np.outer(np.exp(-log_rho), 1 / turns)) / 2
+        with np.errstate(all="ignore"):  # far out, a clock's times are without bound
+            times, smooth = _on_clock(kernel, ruler, ellipses)
+            b = np.abs(times.imag).max(axis=1) / float(np.squeeze(unclocked(kernel).length_scale))
+            smooth &= np.isfinite(b)
+        factor = np.log(4) + b**2 / 2 - np.log(np.expm1(log_rho)) + log_rho
+        return cls(log_rho, np.where(smooth, factor, np.inf))
+
+    def error(self, count: int) -> float:
+        """No entry of the kernel is off by more through so many nodes."""
+        least = float((self.log_factor - count * self.log_rho).min())
+        return float(np.exp(least) * (2 + 2 / np.pi * np.log(count))) if least < 0 else np.inf
+
+    def count(self, most: int) -> int | None:
+        """The smallest number of nodes that is exact enough, None if that is more than `most`."""
+        counts = range(STEP, most + 1, STEP)
+        return next((count for count in counts if self.error(count) <= TOLERANCE), None)
+
+
+def _on_clock(kernel: Kernel, ruler: Ruler, places: Any) -> tuple[Any, Bools]:
+    """Complex times on the kernel's clock at places on ellipses, (E, n), and in which they are analytic, (E,)."""
+    first, last = ruler.ends()
+    on_ruler = (first + last) / 2 + places * (last - first) / 2
+    if ruler.clock is None:
+        return on_ruler, np.ones(len(places), dtype=bool)
+    times, tau = _off_clock(ruler.clock, on_ruler), float(kernel.tau)
+    if kernel.start is None:
+        return tau * np.arcsinh(times / tau), ((1 + (times / tau) ** 2).real > 0).all(axis=1)
+    since = (times - kernel.start) / tau
+    return tau * np.log(1 + since), (since.real > -1).all(axis=1) & (ruler.low >= kernel.start)
 
 
 def chebyshev(places: Floats, count: int) -> Iterator[Floats]:
@@ -122,8 +157,8 @@ class Expansion(NamedTuple):
     """Its derivatives in the logarithms of the kernel's parameters, (m, m, p)."""
     root: Floats
     """(m, r), with ``root root^T = c`` but for rounding."""
-    error: float
-    """No value between the nodes is off by more."""
+    error: float = np.inf
+    """No entry of the kernel is off by more, but for rounding."""
 
 
 def expansion(kernel: Kernel, ruler: Ruler, count: int) -> Expansion:
@@ -137,24 +172,15 @@ def expansion(kernel: Kernel, ruler: Ruler, count: int) -> Expansion:
     weight, vectors = np.linalg.eigh((c + c.T) / 2)
     kept = weight > np.finfo(float).eps * weight[-1]
     root = vectors[:, kept] * np.sqrt(weight[kept])
-    # Here the polynomial that is zero at the nodes is 1 or -1, and the error of interpolation about its largest.
-    between = np.cos(np.pi * np.arange(count + 1) / count)
-    features = np.stack(list(chebyshev(between, count)), axis=1) @ root
-    error = np.abs(kernel(ruler.times(between)) - features @ features.T).max()
-    return Expansion(ruler, c, slopes, root, CAUTION * float(error))
+    return Expansion(ruler, c, slopes, root)
 
 
 def suitable(kernel: Kernel, low: float, high: float, most: int) -> Expansion | None:
     """The kernel through as many nodes as it needs between two times, None where that is more than `most`."""
     line = ruler(kernel, low, high)
-    on_clock = np.array([low, high]) if unclocked(kernel) is kernel else kernel.time(np.array([low, high]))
-    count = node_count(float(np.ptp(on_clock) / np.squeeze(unclocked(kernel).length_scale)))
-    while count <= most:
-        found = expansion(kernel, line, count)
-        if found.error <= ACCEPTED:
-            return found
-        count += STEP * (1 + count // (4 * STEP))
-    return None
+    growth = Growth.of(kernel, line)
+    count = growth.count(most)
+    return None if count is None else expansion(kernel, line, count)._replace(error=growth.error(count))
 
 
 # -- moments --------------------------------------------------------------------------------------------------
