@@ -3,7 +3,6 @@
 import itertools
 import pickle
 import warnings
-from contextlib import nullcontext
 from functools import cache
 
 import numpy as np

@@ -16,7 +16,7 @@ HYPERPARAMETERS = ("length_scale", "signal_sd", "noise_sd", "mean")
 def small(seed=0):
     """Twenty courses with eight values each."""
     rng = np.random.default_rng(seed)
-    C = np.exp(-np.subtract.outer(TIMES, TIMES) ** 2 / 8)
+    C = np.exp(-(np.subtract.outer(TIMES, TIMES) ** 2) / 8)
     return 2 + rng.multivariate_normal(np.zeros(8), C, 20, method="eigh") + 0.3 * rng.standard_normal((20, 8))
 
 
@@ -29,7 +29,7 @@ def of(gp):
 def test_one_wild_value_moves_nothing(value):
     values, gap = small(), small()
     values[3, 4], gap[3, 4] = value, np.nan
-    with pytest.warns(FitWarning, match="1 of 160 values is wild and counts for little in this fit"):
+    with pytest.warns(FitWarning, match="1 of 160 values are wild and count for little in this fit"):
         gp = tl.fit(tl.TimeCourses.from_arrays(TIMES, values))
     without = tl.fit(tl.TimeCourses.from_arrays(TIMES, gap))
     np.testing.assert_allclose(of(gp), of(without), rtol=5e-3)
@@ -76,7 +76,9 @@ def test_real_values_whose_tails_do_not_decide_are_fitted_as_they_are(genes):
 def test_courses_of_different_noise_are_not_wild():
     rng = np.random.default_rng(0)
     own = 0.3 * np.exp(0.5 * rng.standard_normal((200, 1)))
-    curves = rng.multivariate_normal(np.zeros(8), np.exp(-np.subtract.outer(TIMES, TIMES) ** 2 / 8), 200, method="eigh")
+    curves = rng.multivariate_normal(
+        np.zeros(8), np.exp(-(np.subtract.outer(TIMES, TIMES) ** 2) / 8), 200, method="eigh"
+    )
     courses = tl.TimeCourses.from_arrays(TIMES, curves + own * rng.standard_normal((200, 8)))
     assert of(tl.fit(courses)) == of(tl.fit(courses, robust=False))
 
@@ -86,6 +88,6 @@ def test_curves_without_noise_but_for_one_value():
     values, _ = tl.simulate.profiles(noise=0.0, per_group=10, seed=1)
     spoilt = values.values.reshape(30, -1).copy()
     spoilt[2, 7] += 5.0
-    with pytest.warns(FitWarning, match="1 of 450 values is wild"):
+    with pytest.warns(FitWarning, match="1 of 450 values are wild"):
         gp = tl.fit(tl.TimeCourses.from_arrays(values.grid, spoilt))
     assert gp.noise_sd < 0.01
