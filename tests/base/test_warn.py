@@ -42,5 +42,5 @@ def test_a_warning_points_at_the_user(wild, way):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         way(times, values)
-    about = [w for w in caught if "counts for little" in str(w.message)]
+    about = [w for w in caught if "count for little" in str(w.message)]
     assert {w.filename for w in about} == {__file__}

@@ -15,11 +15,11 @@ from timelike.exceptions import InputError
 def made():
     courses, _ = tl.simulate.profiles(per_group=8, sampling="asynchronous", seed=2)
     spoilt = courses.values.copy()
-    spoilt[3] += 40  # a wild value, which counts for little
+    spoilt[3] += 40  # a wild value, which count for little
     frame = courses.to_frame().assign(value=spoilt)
     courses = tl.TimeCourses.from_long(frame)
     gp = tl.GP.se(length_scale=0.8, signal_sd=0.6, noise_sd=0.08)
-    with pytest.warns(tl.DataWarning, match="1 of .* counts for little"):
+    with pytest.warns(tl.DataWarning, match="1 of .* count for little"):
         return courses, gp, tl.mixture(courses, gp, k=3)
 
 

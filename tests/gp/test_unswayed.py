@@ -29,7 +29,7 @@ def of(gp):
 def test_one_wild_value_moves_nothing(value):
     values, gap = small(), small()
     values[3, 4], gap[3, 4] = value, np.nan
-    with pytest.warns(FitWarning, match="1 of 160 values is wild and counts for little in this fit"):
+    with pytest.warns(FitWarning, match="1 of 160 values are wild and count for little in this fit"):
         gp = tl.fit(tl.TimeCourses.from_arrays(TIMES, values))
     without = tl.fit(tl.TimeCourses.from_arrays(TIMES, gap))
     np.testing.assert_allclose(of(gp), of(without), rtol=5e-3)
@@ -88,6 +88,6 @@ def test_curves_without_noise_but_for_one_value():
     values, _ = tl.simulate.profiles(noise=0.0, per_group=10, seed=1)
     spoilt = values.values.reshape(30, -1).copy()
     spoilt[2, 7] += 5.0
-    with pytest.warns(FitWarning, match="1 of 450 values is wild"):
+    with pytest.warns(FitWarning, match="1 of 450 values are wild"):
         gp = tl.fit(tl.TimeCourses.from_arrays(values.grid, spoilt))
     assert gp.noise_sd < 0.01

@@ -325,7 +325,7 @@ def test_spread_and_outliers_are_chosen_recorded_and_repeated(tmp_path):
     shown = Analysis.load(out).settings()
     assert (shown["spread"], shown["robust"]) == (0.25, False)
     assert "the result is the same to the bit" in run("repeat", out / "run.json", "--out", tmp_path / "again").output
-    with pytest.warns(tl.DataWarning, match="1 of 450 values counts for little"):
+    with pytest.warns(tl.DataWarning, match="1 of 450 values count for little"):
         robust = tl.analyse(tmp_path / "g.csv", model=tmp_path / "model.json", k=3).clustering
     assert robust.outliers()["value"].tolist() == [40.0]
     assert robust.courses.values.max() == 40

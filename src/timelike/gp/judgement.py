@@ -26,6 +26,8 @@ WIDTH = 100.0
 """Variance of a wild value or a response, at least, in units of the noise variance."""
 LIKENESS = 0.7
 """Correlation of a response between neighbouring times of a course; its k-th power over k steps."""
+AROUND = 8
+"""Times on both sides of a response whose values may be wild instead."""
 REMOVED = 1e6
 """A value with so many times the variance that it had tells the others nothing."""
 
@@ -82,8 +84,8 @@ class Response(NamedTuple):
     """Which of the times each has, as ones and zeros, (s, T)."""
     Q: Floats
     """Covariance of the deviations, (T, T)."""
-    prior: float
-    """Log odds of such a response."""
+    gain: float = 0.0
+    """What the log evidence gains by it, its prior included."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,15 +121,22 @@ class State:
         G = removed.width / (1 - removed.width * self.P[j, j])
         return State(P, self.a + self.P[:, j] * (G * self.a[j]) + P[:, j] * removed.difference, self.noise)
 
-    def plus(self, response: Response) -> tuple[float, State]:
-        """What the log evidence gains by a response, its prior included, and the same after it."""
-        S, E, Q, prior = response
-        rows, b = E.T @ self.P[S], E.T @ self.a[S]
-        B = np.linalg.inv(Q) + rows[:, S] @ E
+    def gain(self, response: Response) -> float:
+        """What the log evidence gains by a response."""
+        B, b, _ = self._of_times(response)
+        return float(b @ np.linalg.solve(B, b) - np.linalg.slogdet(B)[1] - np.linalg.slogdet(response.Q)[1]) / 2
+
+    def plus(self, response: Response) -> State:
+        """The same after a response."""
+        B, b, rows = self._of_times(response)
         inner = np.linalg.solve(B, np.column_stack([rows, b]))
-        gain = float(b @ inner[:, -1] - np.linalg.slogdet(B)[1] - np.linalg.slogdet(Q)[1]) / 2
-        after = State(self.P - rows.T @ inner[:, :-1], self.a - rows.T @ inner[:, -1], self.noise)
-        return gain + prior, after
+        return State(self.P - rows.T @ inner[:, :-1], self.a - rows.T @ inner[:, -1], self.noise)
+
+    def _of_times(self, response: Response) -> tuple[Floats, Floats, Floats]:
+        """What is known about the deviations of a response, (T, T) and (T,), and their rows of P, (T, n)."""
+        S, E, Q, _ = response
+        rows = E.T @ self.P[S]
+        return np.linalg.inv(Q) + rows[:, S] @ E, E.T @ self.a[S], rows
 
 
 def wild_gains(p: Floats, a: Floats, noise: Floats) -> Floats:
@@ -198,7 +207,7 @@ def _searched(hypothesis: Hypothesis, step: Ints, shares: Shares) -> Verdict:
     response where that, and the wild values that are then left, explain more than wild values alone.
     """
     state, evidence, _ = hypothesis
-    odds, most = log_odds(shares.wild), len(step) // 3
+    odds = log_odds(shares.wild)
     out: Out = {}
     responses, crowded = 0.0, False
     for _ in range(2 * len(step)):
@@ -206,15 +215,11 @@ def _searched(hypothesis: Hypothesis, step: Ints, shares: Shares) -> Verdict:
         if gain <= 0:
             break
         found = _response(state, step, j, out, shares)
-        ahead = (
-            -np.inf
-            if found is None
-            else found[0] + _by_wild(found[1], out, odds, most) - _by_wild(state, out, odds, most)
-        )
+        ahead = -np.inf if found is None else _ahead(state, found, step, out, odds)
         responses += _probability(ahead)
         if found is not None and ahead > 0:
-            evidence, state = evidence + found[0], found[1]
-        elif crowded := len(out) == most:
+            evidence, state = evidence + found.gain, state.plus(found)
+        elif crowded := len(out) == len(step) // 3:
             break
         else:
             out[j], state = state.without(j)
@@ -234,9 +239,19 @@ def _wildest(state: State, out: Out, odds: float) -> tuple[float, int]:
     return float(gains[j]), j
 
 
-def _by_wild(state: State, out: Out, odds: float, most: int) -> float:
+def _ahead(state: State, found: Response, step: Ints, out: Out, odds: float) -> float:
+    """By how much a response, with the wild values left around it, has more evidence than wild values alone."""
+    around = (step >= step[found.S].min() - AROUND) & (step <= step[found.S].max() + AROUND)
+    around[list(out)] = False
+    near, most = np.flatnonzero(around), len(step) // 3 - len(out)
+    part = state.of(near)
+    after = part.plus(found._replace(S=np.searchsorted(near, found.S)))
+    return found.gain + _by_wild(after, odds, most) - _by_wild(part, odds, most)
+
+
+def _by_wild(state: State, odds: float, most: int) -> float:
     """What is gained if further values are wild, as long as it pays and there are not too many."""
-    total, out = 0.0, dict(out)
+    total, out = 0.0, dict[int, Removed]()
     while len(out) < most:
         gain, j = _wildest(state, out, odds)
         if gain <= 0:
@@ -269,25 +284,21 @@ def _against_others(state: State, j: int, removed: Removed, odds: float) -> Wild
 # -- responses -----------------------------------------------------------------------------------------------------
 
 
-def _response(state: State, step: Ints, j: int, out: Out, shares: Shares) -> tuple[float, State] | None:
+def _response(state: State, step: Ints, j: int, out: Out, shares: Shares) -> Response | None:
     """The response around value j that gains most: the replicates of its time, and neighbouring times on both sides.
 
-    Times are added as long as it pays. What is gained, and the state after it; None for a value that stands alone.
+    Times are added as long as it pays. None for a value that stands alone.
     """
     left = np.setdiff1d(np.arange(len(step)), list(out))
     centre = low = high = int(step[j])
-    best = _tried(state, _shared(state, step, left, (low, high, centre), shares))
+    best = _shared(state, step, left, (low, high, centre), shares)
     while True:
         ends = [(low - 1, high), (low, high + 1)]
-        wider = [(_tried(state, _shared(state, step, left, (*e, centre), shares)), e) for e in ends]
-        top, (low, high) = max(wider, key=lambda pair: -np.inf if pair[0] is None else pair[0][0])
-        if top is None or (best is not None and top[0] <= best[0]):
+        wider = {e: found for e in ends if (found := _shared(state, step, left, (*e, centre), shares)) is not None}
+        low, high = max(wider, key=lambda e: wider[e].gain, default=(low, high))
+        if not wider or (best is not None and wider[low, high].gain <= best.gain):
             return best
-        best = top
-
-
-def _tried(state: State, response: Response | None) -> tuple[float, State] | None:
-    return None if response is None else state.plus(response)
+        best = wider[low, high]
 
 
 def _shared(state: State, step: Ints, left: Ints, run: tuple[int, int, int], shares: Shares) -> Response | None:
@@ -304,4 +315,6 @@ def _shared(state: State, step: Ints, left: Ints, run: tuple[int, int, int], sha
     E = np.equal.outer(at, np.unique(at)).astype(float)
     width = max(float((differences**2).max()), WIDTH * float(part.noise.max()))
     apart = np.abs(np.subtract.outer(np.unique(at), np.unique(at)))
-    return Response(S, E, width * LIKENESS**apart, log_odds(REPLICATES if low == high else shares.response))
+    found = Response(np.arange(len(S)), E, width * LIKENESS**apart)
+    prior = log_odds(REPLICATES if low == high else shares.response)
+    return found._replace(S=S, gain=part.gain(found) + prior)

@@ -57,9 +57,7 @@ def _swayed(gp: GP, other: GP) -> bool:
 
 
 def _sentence(wild: Wild, courses: TimeCourses, before: float, after: float) -> str:
-    count = f"{len(wild):,} of {len(courses.values):,} values"
-    which = "is wild and counts" if len(wild) == 1 else "are wild and count"
     return (
-        f"{count} {which} for little in this fit: the noise is {after:.3g}; with full weight for every value "
-        f"(robust=False) it would be {before:.3g}."
+        f"{len(wild):,} of {len(courses.values):,} values are wild and count for little in this fit: the noise is "
+        f"{after:.3g}; with full weight for every value (robust=False) it would be {before:.3g}."
     )

@@ -8,6 +8,7 @@ neighbouring values share a deviation that the model did not expect. Only a wild
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -33,8 +34,8 @@ ROUNDS = 4
 """How often shares and values are judged in turn, at most."""
 CLOSE = 0.35
 """Shares that differ by less than this, in logarithms, lead to the same verdicts on nearly all values."""
-LEARNERS = 1000
-"""So many courses with a suspicious value, at most, decide about the shares."""
+LEARNERS = 20_000
+"""So many values of courses with a suspicious one, at most, decide about the shares."""
 NOISIER = (1.0, 3.0, 9.0, 27.0)
 """How many times the noise variance a course may have."""
 LEAST_NOISE = 1e-9
@@ -119,24 +120,49 @@ def _highest_gains(here: Modelled) -> Floats:
     courses = here.courses
     highest = np.full(len(courses), -np.inf)
     for g, members in enumerate(courses.members):
-        P, noise, values = precision(here, g), noise_of(here, g), courses.values_on(g)
-        p = np.diagonal(P)
-        for rows in spans(slice(0, len(members)), max(1, BLOCK // len(P))):
-            a = (values[rows] - here.gp.mean) @ P
-            far = (a**2 / p).max(axis=1) > NEAR
-            highest[members[rows][far]] = wild_gains(p, a[far], noise).max(axis=1)
+        noise, values = noise_of(here, g), courses.values_on(g)
+        P = Precision.of(here, g, noise)
+        for rows in spans(slice(0, len(members)), max(1, BLOCK // len(noise))):
+            a = P.times(values[rows] - here.gp.mean)
+            far = (a**2 / P.diagonal).max(axis=1) > NEAR
+            highest[members[rows][far]] = wild_gains(P.diagonal, a[far], noise).max(axis=1)
     return highest
 
 
-def precision(here: Modelled, g: int, factor: float = 1.0) -> Floats:
-    """Inverse covariance of the values of a course of design g, (n, n), whose noise variance is so many times."""
-    designs, noise = here.courses.designs, factor * noise_of(here, g)
-    if len(designs) > 1 and (phi := here.basis(MAX_RANK)).reached:
+@dataclass(frozen=True, eq=False)
+class Precision:
+    """Inverse covariance of the values of a course, (n, n): as it is, or ``diag(1 / noise) - H^T H``, (r, n)."""
+
+    noise: Floats
+    H: Floats | None
+    dense: Floats
+
+    @classmethod
+    def of(cls, here: Modelled, g: int, noise: Floats) -> Precision:
+        """That of design g with these noise variances; by the basis where it has fewer functions than values."""
+        designs = here.courses.designs
+        if len(designs) == 1 or not (phi := here.basis(MAX_RANK)).reached:
+            return cls(noise, None, np.linalg.inv(here.gp.covariance(designs[g]) + np.diag(noise)))
         own = phi[slice(designs.starts[g], designs.starts[g + 1])]
-        scaled = own / noise[:, None]
-        inner = np.eye(own.shape[1]) + own.T @ scaled
-        return np.diag(1 / noise) - scaled @ np.linalg.solve(inner, scaled.T)
-    return np.linalg.inv(here.gp.covariance(designs[g]) + np.diag(noise))
+        if own.shape[1] >= len(own):
+            return cls(noise, None, np.linalg.inv(own @ own.T + np.diag(noise)))
+        scaled = (own / noise[:, None]).T
+        lower = np.linalg.cholesky(np.eye(len(scaled)) + scaled @ own)
+        return cls(noise, np.linalg.solve(lower, scaled), np.empty((0, 0)))
+
+    @cached_property
+    def matrix(self) -> Floats:
+        """All of it."""
+        return self.dense if self.H is None else np.diag(1 / self.noise) - self.H.T @ self.H
+
+    @cached_property
+    def diagonal(self) -> Floats:
+        """Its diagonal, (n,)."""
+        return np.diagonal(self.dense) if self.H is None else 1 / self.noise - (self.H**2).sum(axis=0)
+
+    def times(self, rows: Floats) -> Floats:
+        """The product with each row, (N, n)."""
+        return rows @ self.dense if self.H is None else rows / self.noise - (rows @ self.H.T) @ self.H
 
 
 def noise_of(here: Modelled, g: int) -> Floats:
@@ -163,9 +189,9 @@ class Design:
     @classmethod
     def of(cls, here: Modelled, g: int) -> Design:
         """Design g of the courses."""
-        P = np.stack([precision(here, g, factor) for factor in NOISIER])
-        step = np.unique(here.courses.designs[g][:, 0], return_inverse=True)[1].ravel()
         noise = noise_of(here, g)
+        P = np.stack([Precision.of(here, g, factor * noise).matrix for factor in NOISIER])
+        step = np.unique(here.courses.designs[g][:, 0], return_inverse=True)[1].ravel()
         sd = np.sqrt(here.gp.covariance.diag(here.courses.designs[g]) + noise)
         return cls(P, np.outer(NOISIER, noise), np.linalg.slogdet(P)[1] / 2, sd, step)
 
@@ -215,7 +241,7 @@ def _all_judged(here: Modelled, highest: Floats, shares: Shares) -> tuple[dict[i
     shares = _at_most(highest, shares, here.courses)
     for _ in range(ROUNDS):
         chosen = _suspicious(highest, shares)
-        few = chosen[:: -(-len(chosen) // LEARNERS) or 1]
+        few = chosen[:: 1 + int(here.courses.sizes[chosen].sum()) // LEARNERS]
         verdicts = _judged(here, few, shares)
         before, shares = shares, _counted(verdicts, len(chosen) / max(len(few), 1), here.courses)
         if np.abs(np.log(shares) - np.log(before)).max() < CLOSE:

@@ -236,11 +236,10 @@ def say_wild(wild: Wild, courses: TimeCourses) -> None:
     if not len(wild):
         return
     low, high = f"{wild.weight.min():.1g}", f"{wild.weight.max():.1g}"
-    counts = "counts" if len(wild) == 1 else "count"
     weights = f"weight {low}" if low == high else f"weight {low} to {high}"
     crowded = f" In {checks.counted(wild.crowded, 'course')} a third of the values is wild." if wild.crowded else ""
     warn(
-        f"{len(wild):,} of {len(courses.values):,} values {counts} for little ({weights}): outliers.csv (in Python "
+        f"{len(wild):,} of {len(courses.values):,} values count for little ({weights}): outliers.csv (in Python "
         f"outliers()) names them; robust=False (--no-robust) gives every value its full weight.{crowded}",
         DataWarning,
     )
