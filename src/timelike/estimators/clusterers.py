@@ -133,7 +133,7 @@ class GPMixture(CurveClusterer):
     gp: GP | None = None
     spread: float | None = None
     robust: bool = True
-    refine: bool = False
+    refine: bool | str = "auto"
     max_clusters: int = MAX_K
     random_state: int | np.random.RandomState | None = 0
 
