@@ -133,7 +133,7 @@ class GPMixture(CurveClusterer):
     gp: GP | None = None
     spread: float | None = None
     robust: bool = True
-    refine: bool | str = "auto"
+    refine: bool | str = False
     max_clusters: int = MAX_K
     random_state: int | np.random.RandomState | None = 0
 

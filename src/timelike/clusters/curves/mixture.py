@@ -116,7 +116,7 @@ def mixture(
         if refine is True:
             here, data, better = refined(here, data, choice.fit, spread)
             choice = search.chosen(data) if k is None else replace(choice, fit=better)
-        elif refine == "auto" and spread is None:
+        elif refine == "auto" and spread is None and not choice.continuum:  # whose slices are no clusters
             here, data, choice = with_deviations(search, here, data, choice)
         known = {"learned": spread is None, "measured": courses}
         result = finished(here, data, choice, "mixture", keep_single=k is not None, **known)

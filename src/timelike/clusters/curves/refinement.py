@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -124,9 +123,8 @@ def maximised(here: Modelled, data: AnySpread, fit: Fit, start: Within, *, apart
             return np.inf
 
     count = len(start.gp.kernel.theta) + (4 if apart else 2)
-    options: dict[str, Any] = {"maxfev": 40 * count if apart else 100, "xatol": 2e-2 if apart else 1e-3, "fatol": 1e-2}
-    if apart:
-        options["initial_simplex"] = np.vstack([np.zeros(count), 0.3 * np.eye(count)])
+    simplex = np.vstack([np.zeros(count), (0.3 if apart else 0.1) * np.eye(count)])
+    options = {"maxfev": 40 * count, "xatol": 2e-2 if apart else 1e-3, "fatol": 1e-2, "initial_simplex": simplex}
     bounds = np.tile([-FURTHEST, FURTHEST], (count, 1))
     found = minimize(loss, np.zeros(count), method="Nelder-Mead", bounds=bounds, options=options)
     return start.moved(found.x, apart=apart) if np.isfinite(found.fun) else start
