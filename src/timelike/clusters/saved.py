@@ -54,7 +54,7 @@ def save(path: str | PathLike[str], clustering: Clustering, courses: TimeCourses
         arrays |= {"responsibilities": clustering.responsibilities}
         if clustering.courses.errors is not None:
             arrays["weighed"] = clustering.courses.errors
-        facts |= {name: getattr(clustering, name) for name in ("spread", "learned", "continuum")}
+        facts |= {name: getattr(clustering, name) for name in ("spread", "learned", "continuum", "deviation_scale")}
         facts["path"] = [list(step) for step in clustering.path]
         facts["noise"] = clustering.noise.to_dict()
     text = np.frombuffer(json.dumps(facts).encode(), dtype=np.uint8)
@@ -125,6 +125,7 @@ def _clustering(facts: dict[str, Any], arrays: Arrays, courses: TimeCourses, gp:
         learned=bool(facts["learned"]),
         path=tuple(Step._make([*step[:-1], tuple(step[-1])]) for step in facts["path"]),
         continuum=bool(facts["continuum"]),
+        deviation_scale=float(_checked(np.array(float(facts["deviation_scale"])), (), 0)),
         noise=noise,
         level_weights=None if len(noise) == 1 else _checked(arrays["level_weights"], (len(noise), count, k + 1), 0, 1),
     )

@@ -134,7 +134,7 @@ class GPMixture(CurveClusterer):
     gp: GP | None = None
     spread: float | None = None
     robust: bool = True
-    refine: bool = False
+    refine: bool | str = False
     max_clusters: int = MAX_K
     random_state: int | np.random.RandomState | None = 0
 

@@ -19,18 +19,23 @@ besides what :meth:`Noise.log_evidence` says of the clusters' levels, and ``sum 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
 from timelike.base.arrays import Bools, Floats, Ints
 from timelike.clusters.curves.noise import COMMON, Noise
+from timelike.exceptions import InputError
+from timelike.gp.basis import Basis, basis
 from timelike.gp.information import Information, chunks, evidence, log_det_plus_identity
+from timelike.gp.modelled import MAX_RANK
 from timelike.gp.rough import constants, times_of
 
 if TYPE_CHECKING:
+    from sklearn.gaussian_process.kernels import Kernel
+
     from timelike.courses import TimeCourses
     from timelike.gp import GP
     from timelike.gp.modelled import Modelled
@@ -132,6 +137,14 @@ class AtSpread:
         return np.argsort(self.design_of, kind="stable"), used, starts
 
 
+class Apart(NamedTuple):
+    """Information about the curve alone, where deviations have so many times its length scale: A_ff and b_f."""
+
+    scale: float
+    A: Floats
+    b: Floats
+
+
 @dataclass(frozen=True, eq=False)
 class AnySpread:
     """Information of courses in the eigenvectors of each design, from which any spread is a matter of scaling.
@@ -139,14 +152,19 @@ class AnySpread:
     With spread tau the noise of a course is ``R = tau^2 K + R_0``, and its information
 
         A = (I + tau^2 A_0)^-1 A_0        b = (I + tau^2 A_0)^-1 b_0
+
+    Where deviations have a kernel ``D`` of their own, ``R = tau^2 D + R_0``, their weights on a basis of D are
+    integrated out: with blocks f of the curve and d of the deviation of the information on both bases,
+
+        A = A_ff - A_fd (I / tau^2 + A_dd)^-1 A_df        b = b_f - A_fd (I / tau^2 + A_dd)^-1 b_d
     """
 
     vectors: Floats
-    """Eigenvectors of A_0, (G, r, r)."""
+    """Eigenvectors of A_0, (G, r, r); with a kernel of its own A_fd times those of A_dd."""
     gains: Floats
-    """Eigenvalues of A_0, (G, r)."""
+    """Eigenvalues of A_0, (G, r); or of A_dd."""
     z: Floats
-    """b_0 along the eigenvectors, (N, r)."""
+    """b_0 along the eigenvectors, (N, r); or b_d."""
     base: Floats
     """``-1/2 e^T R_0^-1 e - 1/2 log det(2 pi R_0)``, (N,)."""
     squares: Floats
@@ -159,23 +177,54 @@ class AnySpread:
     """There is one design, and its eigenvectors are the axes."""
     noise: Noise = COMMON
     """Levels of the noise."""
+    apart: Apart | None = None
+    """What is known besides where deviations have a kernel of their own."""
 
     def __len__(self) -> int:
         return len(self.z)
 
+    @property
+    def scale(self) -> float:
+        """Length scale of deviations, in units of the curves'."""
+        return 1.0 if self.apart is None else self.apart.scale
+
     def at(self, spread: float) -> AtSpread:
         """The information when courses differ from their cluster's curve by `spread` times the signal."""
         scale, tau = self.noise.scales[:, None, None], spread**2
-        all_gains = self.gains / scale  # at each level of the noise, (M, G, r)
-        shrink = 1 / (1 + tau * all_gains)
-        gains = all_gains * shrink
-        A = (self.vectors * gains[:, :, None, :]) @ self.vectors.transpose(0, 2, 1)
-        b = self._rotated(shrink / scale)
-        c = self._bases() + self._halves(tau * shrink / scale**2, tau * all_gains)
-        own = self._halves((shrink / scale) ** 2 / (1 + gains), gains)
+        gains = self.gains / scale  # at each level of the noise, (M, G, r)
+        shrink = 1 / (1 + tau * gains)
+        c = self._bases() + self._halves(tau * shrink / scale**2, tau * gains)
+        A, b, own = self._shared(gains, shrink) if self.apart is None else self._apart(tau * shrink / scale**2)
         designs = np.add.outer(len(self.gains) * np.arange(len(scale)), self.design_of).ravel()
         flat = A.reshape(-1, *A.shape[2:]), b.reshape(-1, b.shape[2]), c.ravel(), own.ravel()
         return AtSpread(spread, *flat, designs, self.diagonal, self.noise)
+
+    def _shared(self, gains: Floats, shrink: Floats) -> tuple[Floats, Floats, Floats]:
+        """A (M, G, r, r), b (M, N, r) and own evidence (M, N), where deviations have the curves' kernel."""
+        gains = gains * shrink
+        scale = self.noise.scales[:, None, None]
+        own = self._halves((shrink / scale) ** 2 / (1 + gains), gains)
+        return self._squared(gains), self._rotated(shrink / scale), own
+
+    def _apart(self, weight: Floats) -> tuple[Floats, Floats, Floats]:
+        """The same where they have a kernel of their own; weight: ``(I / tau^2 + A_dd)^-1``, along its eigenvectors."""
+        scale, known = self.noise.scales[:, None, None], self.apart or Apart(1.0, np.zeros(0), np.zeros(0))
+        A = known.A / scale[..., None] - self._squared(weight)
+        b = known.b / scale - self._rotated(weight)
+        return A, b, self._evidence(A, b)
+
+    def _squared(self, weight: Floats) -> Floats:
+        """``V diag(weight) V^T`` with the vectors V of each design, (M, G, r, r)."""
+        return (self.vectors * weight[:, :, None, :]) @ self.vectors.transpose(0, 2, 1)
+
+    def _evidence(self, A: Floats, b: Floats) -> Floats:
+        """Evidence of each course for a curve of its own, (M, N)."""
+        inverse, logs = np.linalg.inv(A + np.eye(A.shape[2])), log_det_plus_identity(A)
+        squares = np.empty(b.shape[:2])
+        for rows in chunks(b.shape[1], len(b) * b.shape[2] ** 2):
+            each = b[:, rows, None, :] @ inverse[:, self.design_of[rows]] @ b[:, rows, :, None]
+            squares[:, rows] = each[..., 0, 0]
+        return np.asarray((squares - logs[:, self.design_of]) / 2)
 
     def _bases(self) -> Floats:
         """`base` at each level of the noise, (M, N)."""
@@ -192,7 +241,8 @@ class AnySpread:
         """Some of the courses."""
         used, design_of = np.unique(self.design_of[which], return_inverse=True)
         of_course = self.z[which], self.base[which], self.squares[which], self.sizes[which], design_of.ravel()
-        return AnySpread(self.vectors[used], self.gains[used], *of_course, self.diagonal, self.noise)
+        apart = None if self.apart is None else Apart(self.apart.scale, self.apart.A[used], self.apart.b[which])
+        return AnySpread(self.vectors[used], self.gains[used], *of_course, self.diagonal, self.noise, apart)
 
     def _halves(self, weight: Floats, gains: Floats) -> Floats:
         """``1/2 sum_d weight_d z_d^2 - 1/2 log det(I + gains)`` of each course, (M, N), with a row for each design."""
@@ -206,7 +256,7 @@ class AnySpread:
         """What z times the weights (M, G, r) is, back from the eigenvectors, (M, N, r)."""
         if self.diagonal:
             return self.z * weight
-        b = np.empty((len(weight), *self.z.shape))
+        b = np.empty((len(weight), len(self.z), self.vectors.shape[1]))
         for rows in chunks(len(self.z), self.z.shape[1] ** 2):
             g = self.design_of[rows]
             turned = self.vectors[g] @ (self.z[rows] * weight[:, g]).transpose(1, 2, 0)
@@ -214,14 +264,55 @@ class AnySpread:
         return b
 
 
-def sample(here: Modelled, whole: Information | None = None) -> AnySpread:
+def sample(here: Modelled, phi: Basis | None = None, scale: float = 1.0) -> AnySpread:
     """The information of courses under a model, ready for any spread.
 
-    Directions about which the courses say nothing are left out, unless the `whole` information is given.
+    Directions about which the courses say nothing are left out, unless a basis of the points is given. With a `scale`,
+    courses deviate from their cluster's curve on so many times the length scale of the model.
     """
-    found = whole or here.information
-    kept = informative(found.total()[0]) if whole is None else np.eye(found.rank)
-    return along(here, found, kept, diagonal=len(found.A) == 1 and whole is None)
+    found = here.information if phi is None else here.information_on(phi)
+    kept = informative(found.total()[0]) if phi is None else np.eye(found.rank)
+    if scale != 1:
+        return _apart(here, phi or here.basis(), kept, scale)
+    return along(here, found, kept, diagonal=len(found.A) == 1 and phi is None)
+
+
+def _apart(here: Modelled, phi: Basis, kept: Floats, scale: float) -> AnySpread:
+    """The courses' information along `kept`, and about deviations on another length scale."""
+    other = on_scale(here, scale)
+    points = np.arange(len(here.courses.designs.points))
+    both = here.information_on(replace(phi, phi=np.hstack([phi[points], other[points]]), row=points))
+    f, d = np.split(np.arange(both.rank), [phi.phi.shape[1]])
+    gains, turn = np.linalg.eigh(both.A[:, d[:, None], d])
+    z = np.empty((len(both.b), len(d)))
+    for rows in chunks(len(z), len(d) ** 2):
+        z[rows] = (both.b[rows, None][:, :, d] @ turn[both.design_of[rows]])[:, 0]
+    apart = Apart(scale, kept.T @ both.A[:, f[:, None], f] @ kept, both.b[:, f] @ kept)
+    of_course = *alone(here.courses, here.gp), here.courses.sizes, both.design_of
+    return AnySpread(kept.T @ both.A[:, f[:, None], d] @ turn, np.maximum(gains, 0), z, *of_course, apart=apart)
+
+
+def on_scale(here: Modelled, scale: float) -> Basis:
+    """The basis of curves with so many times the length scale of the model."""
+    found = basis(rescaled(here.gp.covariance, scale), here.courses.designs.points, here.least_noise, MAX_RANK)
+    if not found.reached:
+        raise InputError("deviations on so short a length scale are too rough for a small basis.")
+    return found
+
+
+def rescaled(kernel: Kernel, scale: float) -> Kernel:
+    """The kernel with so many times its length scales.
+
+    Examples
+    --------
+    >>> from sklearn.gaussian_process.kernels import RBF, ConstantKernel
+    >>> rescaled(ConstantKernel(2.0) * RBF(3.0), 2.0)
+    1.41**2 * RBF(length_scale=6)
+    """
+    known = kernel.get_params()
+    scales = {name: known[name] for name in known if name.split("__")[-1] == "length_scale"}
+    changed = kernel.clone_with_theta(kernel.theta)
+    return changed.set_params(**{name: np.multiply(value, scale)[()] for name, value in scales.items()})
 
 
 def along(here: Modelled, found: Information, kept: Floats, *, diagonal: bool) -> AnySpread:

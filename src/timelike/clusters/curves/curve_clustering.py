@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,7 +14,18 @@ from timelike.base.arrays import Bools, Floats, Ints
 from timelike.base.blas import one_thread_below
 from timelike.clusters.clustering import Clustering
 from timelike.clusters.curves.ascent import climbed, merged, responsibilities
-from timelike.clusters.curves.bound import ALPHA, NONE, AnySpread, AtSpread, Clusters, Given, predictive, sample, soften
+from timelike.clusters.curves.bound import (
+    ALPHA,
+    NONE,
+    AnySpread,
+    AtSpread,
+    Clusters,
+    Given,
+    predictive,
+    rescaled,
+    sample,
+    soften,
+)
 from timelike.clusters.curves.membership import Choice, Step, counts, judged, kept, likeliest, staying, steps
 from timelike.clusters.curves.noise import COMMON, Noise
 from timelike.clusters.curves.outlying_values import Outliers, outlying
@@ -38,6 +49,13 @@ SHOWN_GRID = 41
 """Times at which curves are drawn in notebooks."""
 CURVE_ERROR = 1e-9
 """Largest error of a covariance behind a curve, in units of the noise variance, before a larger basis is made."""
+
+
+class Deviation(NamedTuple):
+    """Standard deviation of deviations, in units of the values, and their length scale, None if the kernel has none."""
+
+    sd: float
+    length_scale: float | Floats | None
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -74,6 +92,8 @@ class CurveClustering(Clustering):
         model's noise.
     level_weights : (M, N, k + 1) or None
         The responsibilities at each level of the noise, whose sum they are; None where there is one level.
+    deviation_scale : float
+        Length scale on which courses deviate from their cluster's curve, in units of the model's; see `deviation`.
     """
 
     here: Modelled
@@ -85,6 +105,7 @@ class CurveClustering(Clustering):
     measured: TimeCourses | None = None
     noise: Noise = COMMON
     level_weights: Floats | None = None
+    deviation_scale: float = 1.0
 
     def __getstate__(self) -> dict[str, Any]:
         return {field.name: getattr(self, field.name) for field in fields(self)}  # without what can be computed again
@@ -135,6 +156,20 @@ class CurveClustering(Clustering):
         if self.level_weights is None:
             return np.full(len(self.names), self.gp.noise_sd)
         return self.gp.noise_sd * np.asarray(np.sqrt(self.noise.scales) @ self.level_weights.sum(axis=2))
+
+    @property
+    def deviation(self) -> Deviation:
+        """How courses deviate from their cluster's curve, beyond the noise: by how much, and on which length scale.
+
+        Examples
+        --------
+        >>> import timelike as tl
+        >>> courses, _ = tl.simulate.profiles(seed=1)
+        >>> tl.mixture(courses, tl.GP.se(0.9, signal_sd=0.6, noise_sd=0.08), k=3, spread=0.1).deviation
+        Deviation(sd=0.06, length_scale=0.9)
+        """
+        scale = self.gp.length_scale
+        return Deviation(self.spread * self.gp.signal_sd, None if scale is None else scale * self.deviation_scale)
 
     def to_frame(self) -> pd.DataFrame:
         """Table with columns name, cluster (-1: none), probability (of that) and nearest (the likeliest cluster).
@@ -212,13 +247,13 @@ class CurveClustering(Clustering):
         # Far from all times of the courses, to which points are related by what the basis leaves out.
         known = self.courses.designs.points
         phi = basis(self.gp.covariance, np.concatenate([known, asked]), self.here.least_noise)
-        clusters = self._summed(sample(self.here, self.here.information_on(phi)))
+        clusters = self._summed(sample(self.here, phi, self.deviation_scale))
         return phi[slice(len(known), None)], np.zeros(len(asked)), clusters
 
     @cached_property
     def _clusters(self) -> Clusters:
         """The clusters on the basis of the courses."""
-        return self._summed(sample(self.here, self.here.information))
+        return self._summed(sample(self.here, self.here.basis(), self.deviation_scale))
 
     def _summed(self, data: AnySpread) -> Clusters:
         """The clusters that the courses sum to."""
@@ -279,7 +314,7 @@ class CurveClustering(Clustering):
         joint = self.courses.joined(new_courses)
         split = len(self.courses)
         with one_thread_below():
-            data = replace(sample(self.gp.at(joint)), noise=self.noise)
+            data = replace(sample(self.gp.at(joint), scale=self.deviation_scale), noise=self.noise)
             new = data.select(np.arange(split, len(joint))).at(self.spread)
             return new, self._summed(data.select(np.arange(split)))
 
@@ -312,12 +347,13 @@ class CurveClustering(Clustering):
         designs = self.courses.designs
         points = designs[design]
         prior = self.gp.covariance(points)
+        deviation = self.spread**2 * rescaled(self.gp.covariance, self.deviation_scale)(points)
         if label < 0:
-            return np.full(len(points), self.gp.mean), prior * (1 + self.spread**2)
+            return np.full(len(points), self.gp.mean), prior + deviation
         features, (mean, covariance) = self._at_designs
         phi = features[designs.starts[design] : designs.starts[design + 1]]
         left = prior - phi @ phi.T  # what the features do not show is as uncertain as before
-        return self.gp.mean + phi @ mean[label], phi @ covariance[label] @ phi.T + left + self.spread**2 * prior
+        return self.gp.mean + phi @ mean[label], phi @ covariance[label] @ phi.T + left + deviation
 
     @cached_property
     def _at_designs(self) -> tuple[Floats, tuple[Floats, Floats]]:
@@ -334,7 +370,7 @@ class CurveClustering(Clustering):
         if not checks.is_whole(k) or not 1 <= k < self.k:
             raise InputError(f"k is {k!r}: expected a whole number below {self.k}, the present number of clusters.")
         with one_thread_below():
-            data = replace(sample(self.here), noise=self.noise)
+            data = replace(sample(self.here, scale=self.deviation_scale), noise=self.noise)
             spread = None if self.learned else self.spread
             fits = [climbed(data, self._weights, spread)]
             while fits[-1].k > k:
@@ -405,6 +441,7 @@ def finished(
         spread=fit.spread,
         responsibilities=r.sum(axis=0),
         noise=data.noise,
+        deviation_scale=data.scale,
         level_weights=None if len(r) == 1 else r,
         path=choice.path,
         continuum=choice.continuum,

@@ -3,29 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sized
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from timelike.base import checks
-from timelike.base.arrays import Floats
 from timelike.base.blas import one_thread_below
 from timelike.clusters.curves.ascent import (
     EFFORT,
     Courses,
     Effort,
     check_spread,
-    climbed,
     fit_k,
     lifted,
-    responsibilities,
     walk,
 )
-from timelike.clusters.curves.bound import AnySpread, Clusters, Fit, explained, sample
+from timelike.clusters.curves.bound import AnySpread, Fit, sample
 from timelike.clusters.curves.curve_clustering import CurveClustering, finished
 from timelike.clusters.curves.membership import Choice, steps, supported
 from timelike.clusters.curves.noise import COMMON
 from timelike.clusters.curves.noise_search import CLEAR, LISTENERS, improved, noise_of
+from timelike.clusters.curves.refinement import Within, apart, maximised, refined
 from timelike.courses import TimeCourses
 from timelike.exceptions import DataWarning, InputError, warn
 from timelike.gp import GP
@@ -35,11 +33,10 @@ from timelike.gp.wild import NONE, Wild, wild_values
 MAX_K = 40
 KEPT = 0.75
 """In a continuum: the share of the gain in evidence, over one cluster for all, that fewer clusters must keep."""
-FURTHEST = 5.0
-"""How far a logarithm of a hyperparameter may go from where it was."""
-REFINERS = 500
-"""So many courses, drawn at random, decide about hyperparameters."""
 NOISES = ("auto", "common")
+REFINES = ("auto", True, False)
+DEVIATION_ROUNDS = 4
+"""How often clusters are sought anew after their deviations were learned."""
 NOISE_ROUNDS = 3
 """How often clusters are sought anew after their noise was learned."""
 
@@ -52,7 +49,7 @@ def mixture(
     spread: float | None = None,
     robust: bool = True,
     noise: str = "auto",
-    refine: bool = False,
+    refine: bool | str = "auto",
     max_k: int = MAX_K,
     seed: int = 0,
     effort: Effort = EFFORT,
@@ -83,7 +80,9 @@ def mixture(
         10 for each freedom); a warning says what was found, and ``course_noise`` of the result has it.
         ``"common"``: all courses have the model's noise, as in the paper.
     refine
-        Also adapt the hyperparameters to the clusters, as long as the bound rises; see ``gp`` of the result.
+        ``True``: also adapt the hyperparameters to the clusters, as long as the bound rises; see ``gp`` of the result.
+        ``"auto"``: only where courses deviate from their cluster's curve on a length scale that is clearly not the
+        curve's; a warning says so, and ``deviation`` of the result has it. ``False``: the model as it is given.
     max_k
         Largest number of clusters that is tried.
     seed
@@ -106,21 +105,24 @@ def mixture(
     check_settings(courses, k, spread, max_k)
     if noise not in NOISES:
         raise InputError(f"noise is {noise!r}: choose from {', '.join(NOISES)}.")
+    if refine not in REFINES:
+        raise InputError(f"refine is {refine!r}: choose from auto, True and False.")
     with one_thread_below():
         wild = wild_values(courses, gp) if robust else NONE
         here = gp.at(wild.weighed(courses))
-        data = sample(here.smooth())
-        choice = chosen(data, k, spread, max_k, seed, effort)
-        if noise == "auto":
-            data, choice = with_own_noise(data, choice, k, spread, max_k, seed, effort)
-        if refine:
+        search = Search(k, spread, max_k, seed, effort, noise)
+        data, choice = search.of(sample(here.smooth()))
+        if refine is True:
             here, data, better = refined(here, data, choice.fit, spread)
-            choice = chosen(data, k, spread, max_k, seed, effort) if k is None else replace(choice, fit=better)
+            choice = search.chosen(data) if k is None else replace(choice, fit=better)
+        elif refine == "auto" and spread is None and not choice.continuum:  # whose slices are no clusters
+            here, data, choice = with_deviations(search, here, data, choice)
         known = {"learned": spread is None, "measured": courses}
         result = finished(here, data, choice, "mixture", keep_single=k is not None, **known)
     say(result.k, k, choice)
     say_wild(wild, courses)
     say_noise(result)
+    say_deviation(result)
     return result
 
 
@@ -146,18 +148,67 @@ def chosen(
     return Choice(fit, steps([fit], len(data)))
 
 
-def with_own_noise(
-    data: AnySpread, choice: Choice, k: int | None, spread: float | None, max_k: int, seed: int, effort: Effort
-) -> tuple[AnySpread, Choice]:
-    """The courses with a noise of their own, or of their clusters', where that pays, and the fit chosen anew."""
-    noise = noise_of(data, choice.fit, spread, seed)
-    for _ in range(NOISE_ROUNDS if noise is not COMMON else 0):
-        data = replace(data, noise=noise)
-        choice = chosen(data, k, spread, max_k, seed, effort)
-        noise, gain = improved(data, choice.fit, spread, seed)
-        if gain < CLEAR:
+@dataclass(frozen=True)
+class Search:
+    """What is asked of a clustering, see :func:`mixture`."""
+
+    k: int | None
+    spread: float | None
+    max_k: int
+    seed: int
+    effort: Effort
+    noise: str
+
+    def of(self, data: AnySpread) -> tuple[AnySpread, Choice]:
+        """The courses with a noise of their own, or of their clusters', where that pays, and the fit to them."""
+        choice = self.chosen(data)
+        noise = COMMON if self.noise == "common" else noise_of(data, choice.fit, self.spread, self.seed)
+        for _ in range(NOISE_ROUNDS if noise is not COMMON else 0):
+            data = replace(data, noise=noise)
+            choice = self.chosen(data)
+            noise, gain = improved(data, choice.fit, self.spread, self.seed)
+            if gain < CLEAR:
+                break
+        return data, choice
+
+    def chosen(self, data: AnySpread) -> Choice:
+        """The fit with k clusters, or with as many as the bound prefers."""
+        return chosen(data, self.k, self.spread, self.max_k, self.seed, self.effort)
+
+
+def with_deviations(
+    search: Search, here: Modelled, data: AnySpread, choice: Choice
+) -> tuple[Modelled, AnySpread, Choice]:
+    """The model, the courses and the fit where members deviate on a length scale of their own, if that clearly pays.
+
+    It has to raise the bound over that of hyperparameters refitted without, by a tenth for each course: by 3 at least,
+    which is what one more parameter costs (half the logarithm of a few hundred values), and by 10 at most.
+    """
+    plain, clear = (here, data, choice), float(np.clip(len(data) / 10, 3, CLEAR))
+    within = apart(here, data, choice.fit)
+    if within is None:
+        return plain
+    here, data, choice = _taking_turns(search, *plain, within)
+    if choice.fit.bound < plain[2].fit.bound + clear:
+        return plain
+    if choice.fit.bound < refined(plain[0], plain[1], plain[2].fit, None)[2].bound + clear:
+        return plain
+    return here, *search.of(replace(data, noise=COMMON))
+
+
+def _taking_turns(
+    search: Search, here: Modelled, data: AnySpread, choice: Choice, within: Within
+) -> tuple[Modelled, AnySpread, Choice]:
+    """The model, the courses and the fit after deviations and clusters took turns while it paid."""
+    for _ in range(DEVIATION_ROUNDS):
+        again = within.information(here, data.noise)
+        found = search.chosen(again)
+        lost = search.k is not None and found.fit.k < choice.fit.k
+        if lost or found.fit.bound < choice.fit.bound + 1:
             break
-    return data, choice
+        here, data, choice = within.gp.at(here.courses), again, found
+        within = maximised(here, data, found.fit, Within(within.gp, found.fit.spread, within.scale), apart=True)
+    return here, data, choice
 
 
 def sought(
@@ -260,43 +311,13 @@ def say_noise(found: CurveClustering) -> None:
     )
 
 
-# -- hyperparameters from within the clusters ------------------------------------------------------------------------
-
-
-def refined(here: Modelled, data: AnySpread, fit: Fit, spread: float | None) -> tuple[Modelled, AnySpread, Fit]:
-    """Courses and model, their information and the fit, after hyperparameters and weights took turns while it paid."""
-    for _ in range(3):
-        given = responsibilities(data, fit)
-        better = _maximised(here, given.r, fit.spread).at(here.courses)
-        again = sample(better.smooth())
-        higher = climbed(again, given, spread)
-        if higher.bound - fit.bound < 0.1:
-            break
-        here, data, fit = better, again, higher
-    return here, data, fit
-
-
-def _maximised(here: Modelled, weights: Floats, spread: float) -> GP:
-    """The model that explains best what each cluster has, by a simplex search over its log parameters."""
-    from scipy.optimize import minimize
-
-    drawn = np.sort(np.random.default_rng(0).permutation(len(here.courses))[:REFINERS])
-    few, r, gp = here.courses.select(drawn), weights[drawn], here.gp
-
-    def model(theta: Floats) -> GP:
-        kernel = gp.kernel.clone_with_theta(theta[:-2])
-        signal_sd, noise_sd = np.exp(theta[-2:])
-        return GP(kernel, signal_sd, noise_sd, gp.mean)
-
-    def loss(theta: Floats) -> float:
-        try:
-            state = sample(model(theta).at(few).smooth()).at(spread)
-        except InputError:  # a place where no model is, for instance too little noise
-            return np.inf
-        return -explained(state, Clusters.of(state, r), r)
-
-    start = np.append(gp.kernel.theta, np.log([gp.signal_sd, max(gp.noise_sd, 1e-12)]))
-    bounds = np.column_stack([start - FURTHEST, start + FURTHEST])
-    options = {"maxfev": 100, "xatol": 1e-3, "fatol": 1e-2}
-    found = minimize(loss, start, method="Nelder-Mead", bounds=bounds, options=options)
-    return model(found.x) if np.isfinite(found.fun) else gp
+def say_deviation(found: CurveClustering) -> None:
+    """Tell the user where members of a cluster differ on a length scale of their own."""
+    if found.deviation_scale != 1:
+        shared, (sd, scale) = found.gp, found.deviation
+        warn(
+            f"members of a cluster share a curve (length scale {shared.length_scale:.3g}, standard deviation "
+            f"{shared.signal_sd:.3g}) and differ from it by about {sd:.2g}, on a length scale of {scale:.3g}: gp and "
+            "deviation of the result were fitted within the clusters. refine=False takes the model as it is given.",
+            DataWarning,
+        )
