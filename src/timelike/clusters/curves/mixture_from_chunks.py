@@ -141,11 +141,14 @@ def mixture_from_chunks(
         gaps where values are missing; courses that each have their own times are refused.
     gp
         For instance ``timelike.fit(file.sample(100_000))``.
-    k, spread, max_k, seed
+    k, spread
         As in :func:`timelike.mixture`.
     robust
         Let single wild values count for nothing: the same values that count for little in :func:`timelike.mixture`, but
-        as if they had not been measured, since a weight of its own would be a set of times of its own.
+        as if they had not been measured, since a weight of its own would be a set of times of its own. They are judged
+        chunk by chunk.
+    max_k, seed
+        As in :func:`timelike.mixture`.
     out
         A .csv file (also .csv.gz) for a table of all courses: name, cluster, probability, nearest.
     scratch
