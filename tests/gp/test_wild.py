@@ -86,10 +86,11 @@ def test_two_wild_values_far_apart_do_not_hide_each_other():
     assert wild_places(spoilt(TIMES, {4: 6.0, 6: -8.0}, seed=1)) == [4, 6]
 
 
-def test_a_noisy_course_has_no_wild_values():
+@pytest.mark.parametrize("noise", [0.6, 0.9, 1.5])
+def test_values_of_noisy_courses_are_not_wild(noise):
     values = drawn(TIMES, 60)
-    values[4] += 1.5 * np.random.default_rng(1).standard_normal(12)
-    assert wild_places(tl.TimeCourses.from_arrays(TIMES, values)) == []
+    values[:10] += noise * np.random.default_rng(1).standard_normal((10, 12))
+    assert len(wild_values(tl.TimeCourses.from_arrays(TIMES, values), GP)) <= 2
 
 
 def test_at_most_a_third_is_wild_and_that_is_counted():
