@@ -20,6 +20,8 @@ Noise without tails does not get there, nor do courses of different noise; 5 % o
 lower it to a fifth, and a single one in a few hundred values to a half."""
 ROUNDS = 10
 """How often model and weights take turns, at most."""
+SAMPLE = 2000
+"""Of more courses than this a sample settles first."""
 
 
 class Search(Protocol):
@@ -37,13 +39,28 @@ def unswayed(courses: TimeCourses, gp: GP, search: Search) -> GP:
     wild = wild_values(courses, gp)
     if not len(wild) or not _swayed(gp, search(wild.weighed(courses), wild.tamed(courses), gp)):
         return gp
-    before, start = gp.noise_sd, None
-    for _ in range(ROUNDS):
-        gp = start = search(wild.weighed(courses), wild.tamed(courses), start)
+    before, few = gp.noise_sd, _sample(courses)
+    gp, wild = _settled(few, wild if few is courses else wild_values(few, gp), search, None, ROUNDS)
+    if few is not courses:
+        gp, wild = _settled(courses, wild_values(courses, gp, wild.shares), search, gp, 2)
+    return replace(gp, warnings=(*gp.warnings, _sentence(wild, courses, before, gp.noise_sd)))
+
+
+def _settled(courses: TimeCourses, wild: Wild, search: Search, start: GP | None, rounds: int) -> tuple[GP, Wild]:
+    """Model and wild values, after they took turns until the same values are wild, or so often."""
+    for _ in range(rounds):
+        start = gp = search(wild.weighed(courses), wild.tamed(courses), start)
         last, wild = wild, wild_values(courses, gp, wild.shares)
         if np.array_equal(last.at, wild.at):
             break
-    return replace(gp, warnings=(*gp.warnings, _sentence(wild, courses, before, gp.noise_sd)))
+    return gp, wild
+
+
+def _sample(courses: TimeCourses) -> TimeCourses:
+    """Courses from all over, enough to settle on; all where they are few."""
+    if len(courses) <= SAMPLE:
+        return courses
+    return courses.select(np.linspace(0, len(courses) - 1, SAMPLE).astype(int))
 
 
 def _swayed(gp: GP, other: GP) -> bool:
