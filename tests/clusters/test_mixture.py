@@ -360,6 +360,20 @@ def test_wild_values_do_not_matter():
     assert len(robust.outliers()) == pytest.approx(thrown.sum(), abs=3)
 
 
+@pytest.mark.parametrize("value", [3.0, -1e3, 1e6])
+def test_one_wild_value_does_not_move_the_curve_of_its_cluster(value):
+    courses, _ = tl.simulate.profiles(noise=0.08, seed=1, per_group=10)
+    gp = tl.GP.se(0.9, 0.6, 0.08)
+    clean = mixture(courses, gp, k=3)
+    values = courses.values.reshape(30, -1).copy()
+    values[4, 7] = value
+    with pytest.warns(tl.DataWarning, match="1 of 450 values count for little"):
+        spoilt = mixture(tl.TimeCourses.from_arrays(courses.grid, values), gp, k=3)
+    np.testing.assert_array_equal(spoilt.labels, clean.labels)
+    at = np.linspace(0, 1, 30)
+    np.testing.assert_allclose(spoilt.curves(at).mean, clean.curves(at).mean, atol=0.02)
+
+
 def test_clean_values_stay():
     courses, _ = tl.simulate.profiles(0.1, "asynchronous", seed=2)
     assert mixture(courses, tl.fit(courses), k=3).courses is courses

@@ -7,6 +7,7 @@ import pytest
 
 import timelike as tl
 from timelike.exceptions import FitWarning
+from timelike.gp import unswayed
 from timelike.gp.wild import wild_values
 
 TIMES = np.arange(8.0)
@@ -54,6 +55,17 @@ def test_the_noise_among_five_percent_of_wild_values():
         with pytest.warns(FitWarning, match=r"of 2,250 values are wild .* would be 0\.[234]"):
             ratios.append(tl.fit(courses).noise_sd / 0.08)
     assert np.mean(ratios) == pytest.approx(1.0, abs=0.1)
+
+
+def test_of_many_courses_some_settle_first(monkeypatch):
+    courses, _, _ = tl.simulate.outlying(0.08, share=0.05, size=1.6, per_group=100, seed=1)
+    monkeypatch.setattr(unswayed, "SAMPLE", 80)
+    with pytest.warns(FitWarning, match=r"of 4,500 values are wild"):
+        gp = tl.fit(courses)
+    assert gp.noise_sd == pytest.approx(0.08, rel=0.1)
+    monkeypatch.undo()
+    with pytest.warns(FitWarning, match=r"of 4,500 values are wild"):
+        np.testing.assert_allclose(of(gp), of(tl.fit(courses)), rtol=0.02, atol=0.01)
 
 
 @pytest.mark.parametrize("sampling", ["even", "uneven", "asynchronous"])

@@ -22,6 +22,8 @@ SLIGHT = 0.1
 """They do not if the squares of their standard deviations have a smaller share of those of all values than this."""
 ROUNDS = 10
 """How often model and weights take turns, at most."""
+SAMPLE = 2000
+"""Of more courses than this a sample settles first."""
 
 
 class Search(Protocol):
@@ -41,14 +43,30 @@ def unswayed(courses: TimeCourses, gp: GP, search: Search) -> GP:
         return gp
     if not _swayed(gp, search(wild.weighed(courses), wild.tamed(courses), again=True)):
         return gp
-    for turn in range(ROUNDS):
-        found = search(wild.weighed(courses), wild.tamed(courses), again=turn > 0)
-        last, wild = wild, wild_values(courses, found, wild.shares)
-        if np.array_equal(last.at, wild.at):
-            break
+    few = _sample(courses)
+    found, wild = _settled(few, wild if few is courses else wild_values(few, gp), search, ROUNDS)
+    if few is not courses:
+        found, wild = _settled(courses, wild_values(courses, found, wild.shares), search, 2)
     if not _swayed(gp, found):
         return gp
     return replace(found, warnings=(*found.warnings, _sentence(wild, courses, gp.noise_sd, found.noise_sd)))
+
+
+def _settled(courses: TimeCourses, wild: Wild, search: Search, rounds: int) -> tuple[GP, Wild]:
+    """Model and wild values, after they took turns until the same values are wild, or so often."""
+    for turn in range(rounds):
+        gp = search(wild.weighed(courses), wild.tamed(courses), again=turn > 0)
+        last, wild = wild, wild_values(courses, gp, wild.shares)
+        if np.array_equal(last.at, wild.at):
+            break
+    return gp, wild
+
+
+def _sample(courses: TimeCourses) -> TimeCourses:
+    """Courses from all over, enough to settle on; all where they are few."""
+    if len(courses) <= SAMPLE:
+        return courses
+    return courses.select(np.linspace(0, len(courses) - 1, SAMPLE).astype(int))
 
 
 def _swayed(gp: GP, other: GP) -> bool:

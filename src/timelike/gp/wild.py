@@ -34,7 +34,7 @@ ROUNDS = 4
 """How often shares and values are judged in turn, at most."""
 CLOSE = 0.35
 """Shares that differ by less than this, in logarithms, lead to the same verdicts on nearly all values."""
-LEARNERS = 20_000
+LEARNERS = 5_000
 """So many values of courses with a suspicious one, at most, decide about the shares."""
 NOISIER = (1.0, 3.0, 9.0, 27.0)
 """How many times the noise variance a course may have."""
@@ -119,13 +119,51 @@ def _highest_gains(here: Modelled) -> Floats:
     """For each course, what the log evidence gains at most if one of its values is wild, (N,); none if all are near."""
     courses = here.courses
     highest = np.full(len(courses), -np.inf)
-    for g, members in enumerate(courses.members):
-        noise, values = noise_of(here, g), courses.values_on(g)
+    if len(courses.designs) > 1 and (phi := here.basis(MAX_RANK)).reached:
+        rank = phi.phi.shape[1]
+        for designs, members in courses.by_size():
+            if courses.sizes[members[0]] <= rank:
+                _gains_of_short(here, designs, members, highest)
+            else:
+                _gains_by_design(here, designs, highest)
+    else:
+        _gains_by_design(here, np.arange(len(courses.designs)), highest)
+    return highest
+
+
+def _gains_by_design(here: Modelled, designs: Ints, highest: Floats) -> None:
+    """Fill in the courses of some designs, one design after the other."""
+    for g in designs:
+        members, noise, values = here.courses.members[g], noise_of(here, g), here.courses.values_on(g)
         P = Precision.of(here, g, noise)
         for rows in spans(slice(0, len(members)), max(1, BLOCK // len(noise))):
             a = P.times(values[rows] - here.gp.mean)
-            far = (a**2 / P.diagonal).max(axis=1) > NEAR
-            highest[members[rows][far]] = wild_gains(P.diagonal, a[far], noise).max(axis=1)
+            highest[members[rows]] = _highest(P.diagonal, a, noise)
+
+
+def _gains_of_short(here: Modelled, designs: Ints, members: Ints, highest: Floats) -> None:
+    """Fill in the courses of designs that have equally few points, many designs at once."""
+    courses, phi, noises = here.courses, here.basis(MAX_RANK), here.once(_noise)
+    size = int(courses.designs.sizes[designs[0]])
+    number = np.searchsorted(designs, courses.design_of[members])
+    order = np.argsort(number, kind="stable")
+    for some in spans(slice(0, len(designs)), max(1, BLOCK // (size * (size + phi.phi.shape[1])))):
+        rows = courses.designs.starts[designs[some]][:, None] + np.arange(size)
+        own, noise = phi[rows], noises[rows]
+        P = np.linalg.inv(own @ own.transpose(0, 2, 1) + noise[:, :, None] * np.eye(size))
+        here_of = order[slice(*np.searchsorted(number[order], [some.start, some.stop]))]
+        which, at = number[here_of] - some.start, members[here_of]
+        residuals = courses.values[courses.starts[at][:, None] + np.arange(size)] - here.gp.mean
+        a = np.einsum("kij,kj->ki", P[which], residuals)
+        highest[at] = _highest(np.diagonal(P, axis1=1, axis2=2)[which], a, noise[which])
+
+
+def _highest(p: Floats, a: Floats, noise: Floats) -> Floats:
+    """What courses gain at most, (N,), from the diagonal p of P, a and noise variances; none where all are near."""
+    far = (a**2 / p).max(axis=1) > NEAR
+    p, noise = (x[far] if x.ndim > 1 else x for x in (p, noise))
+    highest = np.full(len(a), -np.inf)
+    highest[far] = wild_gains(p, a[far], noise).max(axis=1)
     return highest
 
 
@@ -166,10 +204,14 @@ class Precision:
 
 
 def noise_of(here: Modelled, g: int) -> Floats:
-    """Noise variances at the points of design g; not so small that rounding would make values wild."""
+    """Noise variances at the points of design g."""
     starts = here.courses.designs.starts
-    own = here.noise_variances[starts[g] : starts[g + 1]]
-    return np.maximum(own, LEAST_NOISE * here.gp.covariance.diag(here.courses.designs[g]).max())
+    return here.once(_noise)[starts[g] : starts[g + 1]]
+
+
+def _noise(here: Modelled) -> Floats:
+    """Noise variances at all points of the designs; not so small that rounding would make values wild."""
+    return np.maximum(here.noise_variances, LEAST_NOISE * here.gp.covariance.diag(here.courses.designs.points).max())
 
 
 @dataclass(frozen=True, eq=False)

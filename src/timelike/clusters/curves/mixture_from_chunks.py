@@ -146,7 +146,8 @@ def mixture_from_chunks(
         As in :func:`timelike.mixture`.
     robust
         Let single wild values count for nothing: the same values that count for little in :func:`timelike.mixture`, but
-        as if they had not been measured, since a weight of its own would be a set of times of its own.
+        as if they had not been measured, since a weight of its own would be a set of times of its own. They are judged
+        chunk by chunk.
     max_k, seed
         As in :func:`timelike.mixture`.
     out
