@@ -270,7 +270,7 @@ def sample(here: Modelled, phi: Basis | None = None, scale: float = 1.0) -> AnyS
     Directions about which the courses say nothing are left out, unless a basis of the points is given. With a `scale`,
     courses deviate from their cluster's curve on so many times the length scale of the model.
     """
-    found = here.information if phi is None else here.information_on(phi)
+    found = here.information if phi is None or phi is here.basis() else here.information_on(phi)
     kept = informative(found.total()[0]) if phi is None else np.eye(found.rank)
     if scale != 1:
         return _apart(here, phi or here.basis(), kept, scale)

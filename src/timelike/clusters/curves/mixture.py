@@ -37,6 +37,8 @@ NOISES = ("auto", "common")
 REFINES = ("auto", True, False)
 DEVIATION_ROUNDS = 4
 """How often clusters are sought anew after their deviations were learned."""
+LEAST_GAIN = 6.0
+"""Deviations on a length scale of their own have to raise the bound by so much, also where courses are few."""
 NOISE_ROUNDS = 3
 """How often clusters are sought anew after their noise was learned."""
 
@@ -181,10 +183,10 @@ def with_deviations(
 ) -> tuple[Modelled, AnySpread, Choice]:
     """The model, the courses and the fit where members deviate on a length scale of their own, if that clearly pays.
 
-    It has to raise the bound over that of hyperparameters refitted without, by a tenth for each course: by 3 at least,
-    which is what one more parameter costs (half the logarithm of a few hundred values), and by 10 at most.
+    It has to raise the bound over that of hyperparameters refitted without, by a tenth for each course: by 6 at least,
+    twice what one more parameter costs (half the logarithm of a few hundred values), and by 10 at most.
     """
-    plain, clear = (here, data, choice), float(np.clip(len(data) / 10, 3, CLEAR))
+    plain, clear = (here, data, choice), float(np.clip(len(data) / 10, LEAST_GAIN, CLEAR))
     within = apart(here, data, choice.fit)
     if within is None:
         return plain

@@ -59,7 +59,8 @@ def _usual(few: AnySpread, fit: Fit) -> AnySpread:
     """The courses without those that the clusters suit worst: one that is like no other says nothing about noise."""
     at = few.at(fit.spread)
     suits = (scores(at, fit.clusters).max(axis=1) + at.c) / few.sizes
-    return few.select(np.sort(np.argsort(suits)[int(np.ceil(ODD * len(few))) :]))
+    odd = min(int(np.ceil(ODD * len(few))), len(few) - 1)
+    return few.select(np.sort(np.argsort(suits)[odd:]))
 
 
 def improved(data: AnySpread, fit: Fit, spread: float | None, seed: int) -> tuple[Noise, float]:
