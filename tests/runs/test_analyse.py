@@ -315,11 +315,13 @@ def test_spread_and_outliers_are_chosen_recorded_and_repeated(tmp_path):
     frame.to_csv(tmp_path / "g.csv")
     tl.GP.se(4, 1, 0.1).save(tmp_path / "model.json")
     out, options = tmp_path / "out", ["--model", tmp_path / "model.json", "-k", 3]
-    result = run("cluster", tmp_path / "g.csv", "--spread", 0.25, "--no-robust", *options, "--out", out)
+    plain = ["--no-robust", "--noise", "common", "--no-refine"]
+    result = run("cluster", tmp_path / "g.csv", "--spread", 0.25, *plain, *options, "--out", out)
     assert result.exit_code == 0, result.output
     assert "for little" not in result.output
     recipe = json.loads((out / "run.json").read_text())["recipe"]
     assert (recipe["spread"], recipe["robust"]) == (0.25, False)
+    assert (recipe["noise"], recipe["refine"]) == ("common", False)
     found = Analysis.load(out).clustering
     assert (found.spread, found.learned, found.courses.values.max()) == (0.25, False, 40)
     shown = Analysis.load(out).settings()

@@ -65,6 +65,8 @@ def test_a_method_says_whether_it_chooses_the_number(name):
         ({"spread": True}, "spread is True: expected a number"),
         ({"method": "leiden", "spread": 0}, "leiden has no spread: leave it out, or use mixture or evidence"),
         ({"robust": 1}, "robust is 1: expected True or False"),
+        ({"refine": "auto"}, "refine is 'auto': expected True or False"),
+        ({"noise": "own"}, "noise is 'own': choose from auto, common"),
         ({"colour": "red"}, "there is no choice 'colour': expected most_variable, scale"),
     ],
 )

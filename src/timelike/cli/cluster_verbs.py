@@ -36,6 +36,11 @@ from timelike.runs.repeat import repeat as repeat_run
 SPREAD = "How much curves of a cluster differ, in units of the signal (default: mixture learns it, evidence takes 0)."
 ROBUST = "Let single wild values count for little, in the fit where they decide and in the mixture."
 
+NOISE = (
+    "auto: courses and clusters of the mixture have a noise of their own where the data say so; common: one for all."
+)
+REFINE = "Adapt the model to the clusters of the mixture where that clearly pays."
+
 
 class _Number(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # generic only in newer releases
     """A number of clusters, or "auto"."""
@@ -57,6 +62,8 @@ class _Number(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # gener
 @click.option("-k", type=_Number(), default="auto", show_default=True, help="Number of clusters.")
 @click.option("--spread", type=float, help=SPREAD)
 @click.option("--robust/--no-robust", default=True, show_default=True, help=ROBUST)
+@click.option("--noise", default="auto", show_default=True, help=NOISE)
+@click.option("--refine/--no-refine", default=True, show_default=True, help=REFINE)
 @click.option("--neighbors", type=int, default=10, show_default=True, help="Nearest courses listed for each course.")
 @click.option("--title", help="What the report calls the data (default: the file's name).")
 @click.option("--time-unit", help="Unit of the times on axes and in words (default: as the file says).")

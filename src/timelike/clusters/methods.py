@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from timelike.clusters.clustering import Clustering
 from timelike.clusters.curves.evidence_linkage import evidence_linkage
@@ -32,6 +32,10 @@ class Method(NamedTuple):
     """Whether it finds a number of clusters where none is given."""
 
 
+def _mixture(courses: TimeCourses, gp: GP, *, refine: bool, **settings: Any) -> Clustering:
+    return mixture(courses, gp, refine="auto" if refine else False, **settings)
+
+
 def _evidence(courses: TimeCourses, gp: GP, k: int | None, spread: float | None) -> Clustering:
     return evidence_linkage(courses, gp, k, spread=spread or 0.0)
 
@@ -47,7 +51,7 @@ def _near(courses: TimeCourses, gp: GP) -> Neighbors:
 
 
 METHODS = {
-    "mixture": Method(mixture, ("k", "spread", "robust", "seed"), chooses_k=True),
+    "mixture": Method(_mixture, ("k", "spread", "robust", "noise", "refine", "seed"), chooses_k=True),
     "evidence": Method(_evidence, ("k", "spread"), chooses_k=True),
     "spectral": Method(lambda courses, gp, k, seed: spectral(similarity(courses, gp), k, seed=seed), ("k", "seed")),
     "sparse-spectral": Method(lambda courses, gp, k, seed: spectral(_near(courses, gp), k, seed=seed), ("k", "seed")),

@@ -23,7 +23,7 @@ from timelike.courses.designs import Designs
 from timelike.exceptions import InputError
 from timelike.gp import GP
 
-FORMAT = "timelike clustering 1"
+FORMAT = "timelike clustering 2"
 DAMAGED = (
     *(OSError, ValueError, LookupError, TypeError, AttributeError, EOFError, zipfile.BadZipFile, zlib.error),
     *(OverflowError, RecursionError, MemoryError),
@@ -57,13 +57,17 @@ def save(path: str | PathLike[str], clustering: Clustering, courses: TimeCourses
         facts |= {name: getattr(clustering, name) for name in ("spread", "learned", "continuum", "deviation_scale")}
         facts["path"] = [list(step) for step in clustering.path]
         facts["noise"] = clustering.noise.to_dict()
+        facts["model"] = clustering.gp.to_dict()
     text = np.frombuffer(json.dumps(facts).encode(), dtype=np.uint8)
     with atomic_path(path) as temporary:
         np.savez_compressed(temporary, facts=text, allow_pickle=False, **arrays)
 
 
 def load(path: str | PathLike[str], gp: GP) -> tuple[Clustering, TimeCourses]:
-    """A clustering that :func:`save` wrote, with its courses, under the model that it was made with."""
+    """A clustering that :func:`save` wrote, with its courses.
+
+    Curves are those of the model that they were made with: `gp` itself, or what it became within the clusters.
+    """
     try:
         with Path(path).open("rb") as opened, np.load(opened, allow_pickle=False) as file:
             arrays: Arrays = {name: _of_kind(file[name], name) for name in file.files if name in KINDS}
@@ -116,6 +120,7 @@ def _clustering(facts: dict[str, Any], arrays: Arrays, courses: TimeCourses, gp:
         return Clustering(**shared)
     weighed = None if "weighed" not in arrays else _checked(arrays["weighed"], courses.values.shape, 0)
     noise = _noise(facts["noise"])
+    gp = gp if facts["model"] == gp.to_dict() else GP.from_dict(facts["model"])
     return CurveClustering(
         **shared,
         here=gp.at(courses if weighed is None else courses.with_errors(weighed)),

@@ -124,6 +124,13 @@ class GP:
             + (f", rough_sd={self.rough_sd:.6g})" if self.rough_sd else ")")
         )
 
+    def __str__(self) -> str:
+        if self.clock is None:
+            return repr(self)
+        from timelike.gp.clock import in_words
+
+        return f"{self!r}: {in_words(self.kernel)}"
+
     def _repr_html_(self) -> str:
         return notebook.model(self, kernels.name_of(self.kernel))
 
@@ -225,9 +232,9 @@ class GP:
         left = self.covariance.diag(asked) - (shared**2).sum(axis=0)
         return Curve(mean, np.sqrt(np.maximum(left, 0)))
 
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write the model as JSON: plain text, readable by people and by :meth:`load`."""
-        data = {
+    def to_dict(self) -> dict[str, Any]:
+        """The model as plain data, as it stands in a file; :meth:`from_dict` makes it again."""
+        return {
             "format": FORMAT,
             "kernel": kernels.to_dict(self.kernel),
             "signal_sd": self.signal_sd,
@@ -237,8 +244,28 @@ class GP:
             "warnings": list(self.warnings),
             "rough_sd": self.rough_sd,
         }
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> GP:
+        """The model that :meth:`to_dict` described. Nothing in it is ever executed."""
+        try:
+            return cls(
+                kernels.from_dict(data["kernel"]),
+                _entry(data, "signal_sd"),
+                _entry(data, "noise_sd"),
+                _entry(data, "mean"),
+                None if data["log_likelihood"] is None else _entry(data, "log_likelihood"),
+                _sentences(data["warnings"]),
+                _entry(data, "rough_sd") if "rough_sd" in data else 0.0,  # older files have none
+            )
+        except KeyError as missing:
+            raise InputError(f"the model has no entry {missing}; save it again with GP.save.") from None
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the model as JSON: plain text, readable by people and by :meth:`load`."""
+        text = json.dumps(self.to_dict(), indent=2)
         with atomic_write(path) as file:
-            file.write(json.dumps(data, indent=2) + "\n")
+            file.write(text + "\n")
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> GP:
@@ -254,17 +281,7 @@ class GP:
         """
         data = read_json(Path(path), "a model file", FORMAT)
         try:
-            return cls(
-                kernels.from_dict(data["kernel"]),
-                _entry(data, "signal_sd"),
-                _entry(data, "noise_sd"),
-                _entry(data, "mean"),
-                None if data["log_likelihood"] is None else _entry(data, "log_likelihood"),
-                _sentences(data["warnings"]),
-                _entry(data, "rough_sd") if "rough_sd" in data else 0.0,  # older files have none
-            )
-        except KeyError as missing:
-            raise InputError(f"{path}: the model has no entry {missing}; save it again with GP.save.") from None
+            return cls.from_dict(data)
         except InputError as problem:
             raise InputError(f"{path}: {problem}") from None
 

@@ -63,9 +63,9 @@ def analyse(
     say
         Called with a line about each step.
     **choices
-        ``most_variable``, ``scale``, ``kernel``, ``clock``, ``method``, ``k``, ``spread``, ``robust``, ``neighbors``,
-        ``seed``, ``title``, ``time_unit``, ``value_name``: see :class:`timelike.runs.recipe.Recipe`. By default no
-        course is left out and nothing is scaled.
+        ``most_variable``, ``scale``, ``kernel``, ``clock``, ``method``, ``k``, ``spread``, ``robust``, ``noise``,
+        ``refine``, ``neighbors``, ``seed``, ``title``, ``time_unit``, ``value_name``: see
+        :class:`timelike.runs.recipe.Recipe`. By default no course is left out and nothing is scaled.
 
     Warns
     -----

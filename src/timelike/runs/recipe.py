@@ -12,6 +12,7 @@ from timelike.base import checks
 from timelike.clusters import methods
 from timelike.clusters.clustering import Clustering
 from timelike.clusters.curves.ascent import check_spread
+from timelike.clusters.curves.mixture import check_noise
 from timelike.courses import TimeCourses
 from timelike.exceptions import InputError
 from timelike.gp import GP
@@ -48,6 +49,8 @@ class Choices(TypedDict, total=False):
     k: int | None
     spread: float | None
     robust: bool
+    noise: str
+    refine: bool
     neighbors: int
     seed: int
     title: str | None
@@ -76,6 +79,11 @@ class Recipe:
         it, evidence takes 0.
     robust : bool
         Whether single wild values count for little, in the fit where they decide and in the mixture.
+    noise : str
+        ``"auto"``: the mixture finds out whether courses, or clusters, have a noise of their own; ``"common"``: the
+        model's for all.
+    refine : bool
+        Whether the mixture adapts the model to its clusters where that clearly pays.
     neighbors : int
         Nearest courses that are found for each course.
     seed : int
@@ -97,6 +105,8 @@ class Recipe:
     k: int | None = None
     spread: float | None = None
     robust: bool = True
+    noise: str = "auto"
+    refine: bool = True
     neighbors: int = 10
     seed: int = 0
     title: str | None = None
@@ -111,6 +121,7 @@ class Recipe:
                 object.__setattr__(self, field.name, PLAIN[kind](value, field.name))
         if self.scale not in SCALES:
             raise InputError(f"there is no scale {self.scale!r}: choose from {', '.join(SCALES)}.")
+        check_noise(self.noise)
         methods.check(self.method, self.k, self.spread)
 
     @classmethod

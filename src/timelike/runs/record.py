@@ -21,7 +21,7 @@ GIVEN = "given"
 """Stands for the sum of a given model until it is written."""
 FROM_PYTHON = "a table in Python"
 """Stands for the path of a sample sheet that was no file."""
-BEFORE_CLOCKS: dict[str, Any] = {"clock": "linear"}
+BEFORE_CLOCKS: dict[str, Any] = {"clock": "linear", "noise": "common", "refine": False}
 """What was so in runs whose record does not say it."""
 PACKAGES = ("timelike", "numpy", "scipy", "scikit-learn", "pandas", "numba", "faiss-cpu", "igraph")
 """What a result depends on."""

@@ -105,8 +105,7 @@ def mixture(
     checks.instance(courses, TimeCourses, "courses")
     checks.instance(gp, GP, "gp")
     check_settings(courses, k, spread, max_k)
-    if noise not in NOISES:
-        raise InputError(f"noise is {noise!r}: choose from {', '.join(NOISES)}.")
+    check_noise(noise)
     if refine not in REFINES:
         raise InputError(f"refine is {refine!r}: choose from auto, True and False.")
     with one_thread_below():
@@ -134,6 +133,12 @@ def check_settings(courses: Sized, k: int | None, spread: float | None, max_k: i
         checks.whole(k, "k", 1, len(courses), "courses")
     checks.whole(max_k, "max_k")
     check_spread(spread)
+
+
+def check_noise(noise: str) -> None:
+    """Raise unless it is one of :data:`NOISES`."""
+    if noise not in NOISES:
+        raise InputError(f"noise is {noise!r}: choose from {', '.join(NOISES)}.")
 
 
 # -- the number of clusters --------------------------------------------------------------------------------------
@@ -308,7 +313,7 @@ def say_noise(found: CurveClustering) -> None:
     warn(
         f"the noise differs between {' and between '.join(whose)}: nine of ten courses have one from {low:.2g} to "
         f"{high:.2g}, the model {found.gp.noise_sd:.2g}. Courses count by their own; course_noise has it, and "
-        "noise='common' takes the model's for all.",
+        "noise='common' (--noise common) takes the model's for all.",
         DataWarning,
     )
 
@@ -320,6 +325,7 @@ def say_deviation(found: CurveClustering) -> None:
         warn(
             f"members of a cluster share a curve (length scale {shared.length_scale:.3g}, standard deviation "
             f"{shared.signal_sd:.3g}) and differ from it by about {sd:.2g}, on a length scale of {scale:.3g}: gp and "
-            "deviation of the result were fitted within the clusters. refine=False takes the model as it is given.",
+            "deviation of the result were fitted within the clusters. refine=False (--no-refine) takes the model as it "
+            "is given.",
             DataWarning,
         )
