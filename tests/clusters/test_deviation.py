@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from sklearn.gaussian_process.kernels import ConstantKernel, DotProduct
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct
 from sklearn.metrics import adjusted_rand_score
 
 import oracle
@@ -155,6 +155,32 @@ def test_comes_back_from_disk(few, tmp_path):
     assert again.deviation == found.deviation
     np.testing.assert_array_equal(again.curve(1, [0.2, 0.7]), found.curve(1, [0.2, 0.7]))
     np.testing.assert_array_equal(again.predict(courses).probabilities, found.predict(courses).probabilities)
+
+
+def test_a_fitted_model_is_adapted_where_the_clusters_ask_for_another():
+    times, rng = np.linspace(0, 1, 12), np.random.default_rng(0)
+    curves = np.repeat([np.sin(9 * times), np.cos(9 * times)], 20, axis=0)
+    courses = tl.TimeCourses.from_arrays(times, curves + 0.3 * rng.standard_normal(curves.shape))
+    given = tl.GP.se(1.5, 1.0, 0.4)
+    assert mixture(courses, given, robust=False).gp is given  # the user's
+    with pytest.warns(tl.DataWarning, match="the model was adapted to the clusters"):
+        found = mixture(courses, replace(given, log_likelihood=0.0), noise="common", robust=False)
+    assert found.gp.length_scale < 0.5
+    assert found.gp.log_likelihood is None
+    assert found.k == 2
+
+
+def test_several_length_scales_are_named():
+    rng = np.random.default_rng(3)
+    points, labels = rng.random((14, 2)), np.repeat([0, 1], 20)
+    kernel, other = RBF([0.3, 0.5]), RBF([3.0, 5.0])
+    draw, slow = (np.linalg.cholesky(k(points) + 1e-9 * np.eye(14)) for k in (kernel, other))
+    values = (rng.standard_normal((2, 14)) @ draw.T)[labels] + 0.8 * rng.standard_normal((40, 14)) @ slow.T
+    courses = tl.TimeCourses.from_arrays(points, values + 0.1 * rng.standard_normal(values.shape))
+    fitted = replace(tl.GP(kernel, 1.2, 0.1), log_likelihood=0.0)
+    with pytest.warns(tl.DataWarning, match=r"share a curve \(length scale \S+, \S+, standard deviation"):
+        found = mixture(courses, fitted, 2, noise="common")
+    assert found.deviation.length_scale.shape == (2,)
 
 
 def test_an_unknown_refinement():

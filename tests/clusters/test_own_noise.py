@@ -83,8 +83,7 @@ def test_bound(kind, spread):
 
 def test_bound_sums_over_the_noise_of_each_cluster():
     counts = np.array([[0.5, 1.0, 3.0, 0.2, 0.0], [2.0, 0.1, 0.0, 0.0, 0.0]])
-    step = BETWEEN.between / 7
-    at = 0.2 + step * np.arange(-28, 29)
+    at = 0.2 + BETWEEN.between / 28 * np.arange(-112, 113)
     prior = np.exp(-(((at - 0.2) / 0.7) ** 2) / 2)
     table = np.stack([oracle.level_probabilities(LEVELS.logs, middle, 0.8) for middle in at])
     expected = [np.log((prior / prior.sum() * np.prod(table**n, axis=1)).sum()) for n in counts]

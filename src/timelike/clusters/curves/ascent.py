@@ -87,12 +87,16 @@ def climb(data: Courses, start: Weights, spread: float) -> Fit:
     return fit
 
 
-def climb_learning(data: AnySpread, start: Given) -> Fit:
-    """The top of the bound above these weights, where the best spread for the weights and sweeps at it take turns."""
-    tolerance, best, spread = still(len(data)), -np.inf, None
+def climb_learning(data: AnySpread, start: Given, spread: float | None = None) -> Fit:
+    """The top of the bound above these weights, where the best spread and noise for the weights and sweeps take turns.
+
+    The spread can be given, too.
+    """
+    tolerance, best, tau = still(len(data)), -np.inf, spread
     for _ in range(ROUNDS):
-        spread = best_spread(data, start, spread if len(data.noise) > 1 else None)
-        at = data.at(spread)
+        if spread is None:
+            tau = best_spread(data, start, tau if len(data.noise) > 1 else None)
+        at = data.at(tau or 0.0)
         fit = _until_still(at, levelled(at, start), tolerance)
         empty = _empty(fit.clusters.n)
         if not empty.any() and fit.bound - best < 5 * tolerance:
@@ -121,7 +125,9 @@ def level_evidence(state: AtSpread, clusters: Clusters, r: Floats) -> LevelEvide
 
 def climbed(data: AnySpread, start: Given, spread: float | None) -> Fit:
     """The top of the bound above these weights, with a given spread or one that is learned on the way."""
-    return climb_learning(data, start) if spread is None else climb(data, start, spread)
+    if spread is None or data.noise.between > 0:
+        return climb_learning(data, start, spread)
+    return climb(data, start, spread)
 
 
 def _until_still(at: Swept, start: Weights, tolerance: float) -> Fit:
@@ -252,8 +258,12 @@ def _climbs_to(data: AnySpread, k: int, spread: float | None, seed: int, scouts:
 def lifted(data: Courses, fit: Fit, spread: float | None, effort: Effort = EFFORT) -> Fit:
     """A fit of all courses, from a fit of few of them, whose spread it has where there are many."""
     start = Rule(fit.clusters, certain=True)
-    if spread is None and isinstance(data, AnySpread) and len(data) * len(data.noise) <= effort.many:
+    if not isinstance(data, AnySpread):
+        return climb(data, start, fit.spread)
+    if spread is None and len(data) * len(data.noise) <= effort.many:
         return climb_learning(data, Given(*start.of(data.at(fit.spread))))
+    if data.noise.between > 0:
+        return climb_learning(data, Given(*start.of(data.at(fit.spread))), fit.spread)
     return climb(data, start, fit.spread)
 
 

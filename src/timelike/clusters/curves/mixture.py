@@ -23,7 +23,7 @@ from timelike.clusters.curves.curve_clustering import CurveClustering, finished
 from timelike.clusters.curves.membership import Choice, steps, supported
 from timelike.clusters.curves.noise import COMMON
 from timelike.clusters.curves.noise_search import CLEAR, LISTENERS, improved, noise_of
-from timelike.clusters.curves.refinement import Within, apart, maximised, refined
+from timelike.clusters.curves.refinement import Within, apart, maximised, promising, refined
 from timelike.courses import TimeCourses
 from timelike.exceptions import DataWarning, InputError, warn
 from timelike.gp import GP
@@ -83,8 +83,9 @@ def mixture(
         ``"common"``: all courses have the model's noise, as in the paper.
     refine
         ``True``: also adapt the hyperparameters to the clusters, as long as the bound rises; see ``gp`` of the result.
-        ``"auto"``: only where courses deviate from their cluster's curve on a length scale that is clearly not the
-        curve's; a warning says so, and ``deviation`` of the result has it. ``False``: the model as it is given.
+        ``"auto"``: where another length scale raises the bound clearly (by 10), and where courses deviate from their
+        cluster's curve on a length scale that is clearly not the curve's; warnings say so, and ``deviation`` of the
+        result has it. A model that was not fitted stays as it is. ``False``: any model does.
     max_k
         Largest number of clusters that is tried.
     seed
@@ -113,17 +114,18 @@ def mixture(
         here = gp.at(wild.weighed(courses))
         search = Search(k, spread, max_k, seed, effort, noise)
         data, choice = search.of(sample(here.smooth()))
-        if refine is True:
-            here, data, better = refined(here, data, choice.fit, spread)
-            choice = search.chosen(data) if k is None else replace(choice, fit=better)
-        elif refine == "auto" and spread is None and not choice.continuum:  # whose slices are no clusters
+        adapted = refine == "auto" and gp.log_likelihood is not None  # a model that was not fitted is the user's
+        if refine is True or (adapted and promising(here, data, choice.fit, CLEAR)):
+            here, data, choice = with_other_model(search, here, data, choice)
+        if adapted and spread is None and not choice.continuum:  # whose slices are no clusters
             here, data, choice = with_deviations(search, here, data, choice)
         known = {"learned": spread is None, "measured": courses}
         result = finished(here, data, choice, "mixture", keep_single=k is not None, **known)
     say(result.k, k, choice)
     say_wild(wild, courses)
     say_noise(result)
-    say_deviation(result)
+    if adapted:
+        say_model(gp, result)
     return result
 
 
@@ -181,6 +183,14 @@ class Search:
     def chosen(self, data: AnySpread) -> Choice:
         """The fit with k clusters, or with as many as the bound prefers."""
         return chosen(data, self.k, self.spread, self.max_k, self.seed, self.effort)
+
+
+def with_other_model(
+    search: Search, here: Modelled, data: AnySpread, choice: Choice
+) -> tuple[Modelled, AnySpread, Choice]:
+    """The model, the courses and the fit after hyperparameters were adapted to the clusters."""
+    here, data, fit = refined(here, data, choice.fit, search.spread)
+    return here, data, search.chosen(data) if search.k is None else replace(choice, fit=fit)
 
 
 def with_deviations(
@@ -318,14 +328,28 @@ def say_noise(found: CurveClustering) -> None:
     )
 
 
-def say_deviation(found: CurveClustering) -> None:
-    """Tell the user where members of a cluster differ on a length scale of their own."""
+def say_model(given: GP, found: CurveClustering) -> None:
+    """Tell the user where the hyperparameters were adapted to the clusters, and what members of these share."""
     if found.deviation_scale != 1:
-        shared, (sd, scale) = found.gp, found.deviation
+        say_deviation(found)
+    elif found.gp is not given:
         warn(
-            f"members of a cluster share a curve (length scale {shared.length_scale:.3g}, standard deviation "
-            f"{shared.signal_sd:.3g}) and differ from it by about {sd:.2g}, on a length scale of {scale:.3g}: gp and "
-            "deviation of the result were fitted within the clusters. refine=False (--no-refine) takes the model as it "
-            "is given.",
+            f"the model was adapted to the clusters, whose curves ask for another one: {found.gp!r} instead of "
+            f"{given!r}. refine=False (--no-refine) takes the model as it is given.",
             DataWarning,
         )
+
+
+def say_deviation(found: CurveClustering) -> None:
+    """Tell the user that members of a cluster differ on a length scale of their own."""
+    shared, own = (
+        ", ".join(f"{each:.3g}" for each in np.ravel(np.asarray(scale, dtype=float)))
+        for scale in (found.gp.length_scale, found.deviation.length_scale)
+    )
+    warn(
+        f"members of a cluster share a curve (length scale {shared}, standard deviation {found.gp.signal_sd:.3g}) "
+        f"and differ from it by about {found.deviation.sd:.2g}, on a length scale of {own}: gp and "
+        "deviation of the result were fitted within the clusters. refine=False (--no-refine) takes the model as it is "
+        "given.",
+        DataWarning,
+    )

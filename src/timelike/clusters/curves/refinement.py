@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from timelike.base.arrays import Floats
-from timelike.clusters.curves.ascent import MAX_SPREAD, best_spread, climbed, responsibilities
-from timelike.clusters.curves.bound import AnySpread, AtSpread, Clusters, Fit, Given, explained, sample
+from timelike.clusters.curves.ascent import EFFORT, MAX_SPREAD, best_spread, climbed, responsibilities
+from timelike.clusters.curves.bound import AnySpread, AtSpread, Clusters, Fit, Given, explained, rescaled, sample
 from timelike.clusters.curves.noise import COMMON, Noise
 from timelike.exceptions import InputError
 from timelike.gp import GP
 from timelike.gp.modelled import Modelled
 
+if TYPE_CHECKING:
+    from sklearn.gaussian_process.kernels import Kernel
+
 FURTHEST = 5.0
 """How far a logarithm of a hyperparameter may go from where it was."""
 REFINERS = 500
-"""So many courses, drawn at random, decide about hyperparameters."""
+"""So many courses, drawn at random, decide about hyperparameters,"""
+ASKED = 3000
+"""and so many, which takes three looks at them, whether that is worth it."""
 SCALES = (0.4, 2.5)
-"""Length scales of deviations that are tried first, in units of the model's."""
+"""Length scales that are tried first, in units of the model's."""
 FEW, PATIENCE, PROMISE = 100, 10.0, 1.0
 """Up to so many courses, where a search is quick, deviations may begin so far below the bound; else so far above it."""
 SLIGHT = 0.05
@@ -48,8 +54,7 @@ class Within:
         gp, more = self.gp, 2 if apart else 0
         theta, rest = np.split(by, [len(by) - 2 - more])
         signal, noise = np.exp(rest[:2]) * [gp.signal_sd, max(gp.noise_sd, 1e-12)]
-        kernel = gp.kernel.clone_with_theta(gp.kernel.theta + theta)
-        model = GP(kernel, signal, noise, gp.mean, rough_sd=gp.rough_sd)
+        model = _other(gp, gp.kernel.clone_with_theta(gp.kernel.theta + theta), signal_sd=signal, noise_sd=noise)
         if not apart:
             return Within(model, self.spread, self.scale)
         return Within(model, min(self.spread * float(np.exp(rest[2])), MAX_SPREAD), self.scale * float(np.exp(rest[3])))
@@ -59,8 +64,15 @@ class Within:
         return replace(sample(self.gp.at(here.courses).smooth(), scale=self.scale), noise=noise)
 
 
+def _other(gp: GP, kernel: Kernel, **changed: float) -> GP:
+    """The model with another kernel, which makes no claim about its likelihood."""
+    return replace(gp, kernel=kernel, log_likelihood=None, warnings=(), **changed)
+
+
 def refined(here: Modelled, data: AnySpread, fit: Fit, spread: float | None) -> tuple[Modelled, AnySpread, Fit]:
     """Courses and model, their information and the fit, after hyperparameters and weights took turns while it paid."""
+    if spread is None and len(data) * len(data.noise) > EFFORT.many:
+        spread = fit.spread
     for _ in range(3):
         within = maximised(here, data, fit, Within(here.gp, fit.spread), apart=False)
         again = within.information(here, data.noise)
@@ -71,12 +83,26 @@ def refined(here: Modelled, data: AnySpread, fit: Fit, spread: float | None) -> 
     return here, data, fit
 
 
+def promising(here: Modelled, data: AnySpread, fit: Fit, least: float) -> bool:
+    """Whether another length scale of the clusters' curves raises the bound by `least`, with all else as it is."""
+    few, weights = drawn(here, data, fit, ASKED)
+    now = _explained(replace(sample(few, scale=data.scale), noise=data.noise).at(fit.spread), weights)
+    for factor in SCALES:
+        other = Within(_other(here.gp, rescaled(here.gp.kernel, factor)), fit.spread, data.scale)
+        try:
+            if _explained(other.information(few, data.noise).at(fit.spread), weights) > now + least:
+                return True
+        except InputError:  # too rough
+            continue
+    return False
+
+
 def apart(here: Modelled, data: AnySpread, fit: Fit) -> Within | None:
     """The model whose deviations have a length scale of their own; None where that says nothing more.
 
     Tried with the hyperparameters as they are first, which is quick: data without such deviations lose by it.
     """
-    if fit.spread < SLIGHT:
+    if fit.spread < SLIGHT or here.gp.length_scale is None:
         return None
     few, weights = drawn(here, data, fit)
     tried = [found for scale in SCALES if (found := _tried(few, weights, data.noise, scale)) is not None]
@@ -88,9 +114,9 @@ def apart(here: Modelled, data: AnySpread, fit: Fit) -> Within | None:
     return maximised(here, data, fit, best[1], apart=True)
 
 
-def drawn(here: Modelled, data: AnySpread, fit: Fit) -> tuple[Modelled, Given]:
+def drawn(here: Modelled, data: AnySpread, fit: Fit, count: int = REFINERS) -> tuple[Modelled, Given]:
     """Some of the courses under the model, and their weights."""
-    which = np.sort(np.random.default_rng(0).permutation(len(here.courses))[:REFINERS])
+    which = np.sort(np.random.default_rng(0).permutation(len(here.courses))[:count])
     r = responsibilities(data, fit).r
     levels = r.reshape(len(data.noise), -1, r.shape[1])[:, which]
     return here.gp.at(here.courses.select(which)), Given.at(levels.reshape(-1, r.shape[1]))
@@ -124,8 +150,8 @@ def maximised(here: Modelled, data: AnySpread, fit: Fit, start: Within, *, apart
             return np.inf
 
     count = len(start.gp.kernel.theta) + (4 if apart else 2)
-    simplex = np.vstack([np.zeros(count), (0.3 if apart else 0.1) * np.eye(count)])
-    options = {"maxfev": 40 * count, "xatol": 2e-2 if apart else 1e-3, "fatol": 1e-2, "initial_simplex": simplex}
+    simplex = np.vstack([np.zeros(count), 0.3 * np.eye(count)])
+    options = {"maxfev": 40 * count, "xatol": 0.02, "fatol": 0.01 if apart else 0.2, "initial_simplex": simplex}
     bounds = np.tile([-FURTHEST, FURTHEST], (count, 1))
     found = minimize(loss, np.zeros(count), method="Nelder-Mead", bounds=bounds, options=options)
     return start.moved(found.x, apart=apart) if np.isfinite(found.fun) else start
