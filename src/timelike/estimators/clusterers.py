@@ -95,7 +95,7 @@ class GPMixture(CurveClusterer):
     spread : float or None
         How much curves of one cluster differ, in units of the signal_sd; learned if None.
     robust, refine
-        As in :func:`timelike.mixture`.
+        As in :func:`timelike.mixture`; the model stays as it is unless `refine` says otherwise.
     max_clusters : int
         Largest number of clusters that is tried.
     random_state : int, RandomState or None
