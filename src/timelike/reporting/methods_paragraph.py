@@ -96,12 +96,16 @@ _NUMBER = {
 def _mixture(clustering: CurveClustering, k: str, how: str) -> str:
     spread = f"a {'learned' if clustering.learned else 'given'} spread within clusters of "
     spread += f"{number(clustering.spread)} signal s.d."
+    if clustering.level_weights is not None:
+        spread += ", and with the noise of each course summed out"
+    wild = len(clustering.outliers())
+    down = f" Single wild values were given less weight (n = {wild:,})." if wild else ""
     number_of = f"; the number of clusters is the one {_NUMBER[how]}" if how in _NUMBER else ""
     none = int(clustering.none.sum())
     rest = f" Courses that a curve of their own explains better were assigned to none (n = {none:,})." if none else ""
     return (
         f"Courses were grouped into {k} by a variational mixture of Gaussian process curves with {spread}{number_of}."
-        f"{rest}"
+        f"{rest}{down}"
     )
 
 

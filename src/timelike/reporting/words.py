@@ -290,7 +290,7 @@ def model(subject: Subject) -> list[tuple[str, str]]:
         ("Mean level", f"{number(gp.mean)}. {far}"),
     ]
     if subject.curved is not None:
-        entries.append(("Spread", _spread(subject.curved, subject.signal)))
+        entries += _within(subject.curved, subject)
     if subject.courses.errors is not None:
         entries.append(("Known errors", "Each value has a standard error of its own, which adds to the noise."))
     if gp.log_likelihood is not None:
@@ -314,13 +314,36 @@ def _scales(subject: Subject) -> list[tuple[str, str]]:
     return timed
 
 
-def _spread(curved: CurveClustering, signal: float) -> str:
+def _within(curved: CurveClustering, subject: Subject) -> list[tuple[str, str]]:
+    """What is so within the clusters: how much courses differ, their noise, and the model if it is another one."""
+    own = curved.gp
+    entries = [("Spread", _spread(curved, subject.signal * own.signal_sd / subject.gp.signal_sd, subject))]
+    if curved.level_weights is not None:
+        low, high = np.quantile(curved.course_noise, [0.05, 0.95])
+        entries.append(
+            ("Noise of courses", f"{number(low)} to {number(high)} in nine of ten. Courses count by their own.")
+        )
+    if own.noise_sd != subject.gp.noise_sd and isinstance(own.length_scale, float):
+        entries.append(
+            (
+                "Within clusters",
+                f"length scale {subject.naming.time(own.length_scale)}, signal {number(own.signal_sd)}, noise "
+                f"{number(own.noise_sd)}. The clusters' curves ask for another model than single courses do.",
+            )
+        )
+    return entries
+
+
+def _spread(curved: CurveClustering, signal: float, subject: Subject) -> str:
     if curved.spread == 0 and not curved.learned:
         return "0 (given). Courses of one cluster are taken to be identical but for the noise."
     if curved.spread == 0:
         return "0 (learned). Courses of one cluster do not differ beyond the noise."
     origin = "learned" if curved.learned else "given"
+    scale = curved.deviation.length_scale
+    other = scale if curved.deviation_scale != 1 and isinstance(scale, float) else None
+    slow = "" if other is None else f", on a length scale of {subject.naming.time(other)}"
     return (
         f"{number(curved.spread)} of the signal ({origin}). Curves of one cluster differ from the cluster's curve by "
-        f"about {number(curved.spread * signal)}, beyond the noise."
+        f"about {number(curved.spread * signal)}{slow}, beyond the noise."
     )

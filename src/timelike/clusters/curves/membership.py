@@ -23,6 +23,9 @@ from timelike.clusters.curves.bound import (
     soften,
 )
 
+ODD = 0.01
+"""This share of the courses, and at least one, is not listened to: those that the clusters suit worst."""
+
 
 class Step(NamedTuple):
     """One number of clusters that was tried.
@@ -69,6 +72,20 @@ def supported(data: AnySpread, fit: Fit, spread: float | None) -> Fit:
         if not empty.any() or empty.all():
             return fit
         fit = climbed(data, Given.at(kept(r, ~empty, empty)), spread)
+
+
+def usual(few: AnySpread, fit: Fit) -> Ints:
+    """Where among the courses those are that are in a cluster, without the few that it suits worst.
+
+    What noise and models are learned from: a course that is like no other says nothing about either.
+    """
+    at = few.at(fit.spread)
+    logs = scores(at, fit.clusters)
+    logs = logs + at.c[:, None] if len(at.noise) == 1 else at.over_levels(logs)
+    none = logs[:, -1] > logs[:, :-1].max(axis=1)
+    suits = np.where(none, -np.inf, logs.max(axis=1) / few.sizes)
+    odd = max(int(np.ceil(ODD * len(few))), int(none.sum()))
+    return np.sort(np.argsort(suits, kind="stable")[min(odd, len(few) - 1) :])
 
 
 def judged(state: AtSpread, r: Floats, clusters: Clusters) -> Floats:

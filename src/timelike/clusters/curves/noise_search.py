@@ -9,15 +9,14 @@ import numpy as np
 
 from timelike.base.arrays import Floats
 from timelike.clusters.curves.ascent import climbed, level_evidence
-from timelike.clusters.curves.bound import AnySpread, Fit, Given, Rule, scores
+from timelike.clusters.curves.bound import AnySpread, Fit, Given, Rule
+from timelike.clusters.curves.membership import usual
 from timelike.clusters.curves.noise import COMMON, LevelEvidence, Noise
 
 CLEAR = 10.0
 """A freedom is taken if it raises the bound by this much."""
 LISTENERS = 1000
 """So many courses, drawn at random, decide about their noise."""
-ODD = 0.01
-"""This share of them, and at least one, is not listened to: those that the clusters suit worst."""
 LOWEST, HIGHEST = -7.0, 5.0
 """Range of the logarithm of the noise variance, in units of the model's; levels that nobody has are left out then."""
 BETWEEN = 0.7
@@ -43,7 +42,8 @@ def noise_of(data: AnySpread, fit: Fit, spread: float | None, seed: int) -> Nois
 
     A freedom is taken only where it raises the bound by `CLEAR` over what is possible without it.
     """
-    few = _usual(data.draw(LISTENERS, seed), fit)
+    few = data.draw(LISTENERS, seed)
+    few = few.select(usual(few, fit))
     common, *others = (_told(few, fit, freedoms).value(freedoms) for freedoms in FREEDOMS[:3])
     if max(others) < common + CLEAR:
         return COMMON
@@ -53,14 +53,6 @@ def noise_of(data: AnySpread, fit: Fit, spread: float | None, seed: int) -> Nois
         if bound > found[0] + CLEAR:
             found = bound, noise
     return found[1]
-
-
-def _usual(few: AnySpread, fit: Fit) -> AnySpread:
-    """The courses without those that the clusters suit worst: one that is like no other says nothing about noise."""
-    at = few.at(fit.spread)
-    suits = (scores(at, fit.clusters).max(axis=1) + at.c) / few.sizes
-    odd = min(int(np.ceil(ODD * len(few))), len(few) - 1)
-    return few.select(np.sort(np.argsort(suits)[odd:]))
 
 
 def improved(data: AnySpread, fit: Fit, spread: float | None, seed: int) -> tuple[Noise, float]:

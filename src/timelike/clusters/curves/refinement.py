@@ -10,6 +10,7 @@ import numpy as np
 from timelike.base.arrays import Floats
 from timelike.clusters.curves.ascent import EFFORT, MAX_SPREAD, best_spread, climbed, responsibilities
 from timelike.clusters.curves.bound import AnySpread, AtSpread, Clusters, Fit, Given, explained, rescaled, sample
+from timelike.clusters.curves.membership import usual
 from timelike.clusters.curves.noise import COMMON, Noise
 from timelike.exceptions import InputError
 from timelike.gp import GP
@@ -115,8 +116,9 @@ def apart(here: Modelled, data: AnySpread, fit: Fit) -> Within | None:
 
 
 def drawn(here: Modelled, data: AnySpread, fit: Fit, count: int = REFINERS) -> tuple[Modelled, Given]:
-    """Some of the courses under the model, and their weights."""
+    """Some of the courses that are in a cluster under the model, and their weights."""
     which = np.sort(np.random.default_rng(0).permutation(len(here.courses))[:count])
+    which = which[usual(data.select(which), fit)]
     r = responsibilities(data, fit).r
     levels = r.reshape(len(data.noise), -1, r.shape[1])[:, which]
     return here.gp.at(here.courses.select(which)), Given.at(levels.reshape(-1, r.shape[1]))
