@@ -11,13 +11,13 @@ import oracle
 import timelike as tl
 from timelike import TimeCourses
 from timelike.exceptions import InputError
-from timelike.gp import interpolated
-from timelike.gp.banded import SMALLEST, block_size
 from timelike.gp.clock import Clocked
 from timelike.gp.fit import Objective, first_sample, most_likely
 from timelike.gp.likelihood import Likelihood, Limits, Own, Shared
-from timelike.gp.long_likelihood import Long
-from timelike.gp.markov import DYNAMICS
+from timelike.gp.long import interpolated
+from timelike.gp.long.banded import SMALLEST, block_size
+from timelike.gp.long.likelihood import Long
+from timelike.gp.long.markov import DYNAMICS
 from timelike.gp.search_space import search_space
 from timelike.gp.stationary import FORMS, form_of
 

@@ -17,8 +17,8 @@ from timelike.base.arrays import Bools, Floats, Ints
 from timelike.courses.designs import distinct_points, ranges
 from timelike.gp.basis import LEAST_NOISE
 from timelike.gp.kernels import check_coordinates
-from timelike.gp.long_courses import Padded, padded
-from timelike.gp.long_likelihood import Long
+from timelike.gp.long.likelihood import Long
+from timelike.gp.long.padded import Padded, padded
 from timelike.gp.positive_definite import inverse_and_log_det
 from timelike.gp.stationary import Form, blocks, form_of
 

@@ -18,7 +18,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from timelike.base.arrays import Bools, Floats
 from timelike.gp.kernels import unclocked
-from timelike.gp.long_courses import InMean, Padded, added, in_mean
+from timelike.gp.long.padded import InMean, Padded, added, in_mean
 from timelike.gp.positive_definite import inverse_and_log_det
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ import numpy as np
 
 from timelike.base.arrays import Floats
 from timelike.gp.kernels import unclocked
-from timelike.gp.long_courses import InMean, Padded, added, in_mean
+from timelike.gp.long.padded import InMean, Padded, added, in_mean
 from timelike.gp.positive_definite import inverse_and_log_det
 from timelike.gp.stationary import Form, blocks
 

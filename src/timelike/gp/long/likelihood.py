@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from timelike.gp.banded import banded
-from timelike.gp.interpolated import Remembered, interpolated, suitable
-from timelike.gp.markov import DYNAMICS, markov
+from timelike.gp.long.banded import banded
+from timelike.gp.long.interpolated import Remembered, interpolated, suitable
+from timelike.gp.long.markov import DYNAMICS, markov
 from timelike.gp.stationary import Form
 
 if TYPE_CHECKING:
     from sklearn.gaussian_process.kernels import Kernel
 
-    from timelike.gp.long_courses import InMean, Padded
+    from timelike.gp.long.padded import InMean, Padded
 
 
 @dataclass(frozen=True, eq=False)
