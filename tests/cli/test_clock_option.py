@@ -1,6 +1,7 @@
 """The clock on the command line, in records, and in what repeats them."""
 
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -75,6 +76,7 @@ def test_every_verb_that_fits_takes_it(table, fitted, tmp_path, monkeypatch, ver
 def test_a_clock_that_cannot_be(table, tmp_path, clock):
     result = run("fit", table, "--clock", clock, "--out", tmp_path / "model.json")
     assert result.exit_code == 2
+    assert re.search("expected '?auto'?, '?linear'?, or", result.output)
     assert not (tmp_path / "model.json").exists()
 
 

@@ -42,7 +42,10 @@ class _Clock(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # generi
 
     def convert(self, value: Any, param: Any, ctx: Any) -> str | float:
         """The word, or the number."""
-        return value if value in ("auto", "linear") else click.FLOAT.convert(value, param, ctx)
+        try:
+            return value if value in ("auto", "linear") else float(value)
+        except ValueError:
+            return self.fail(f"{value!r}: expected auto, linear, or a number in the unit of the times.", param, ctx)
 
 
 KINDS = {"a file": FILE, "numbers": _Numbers()}

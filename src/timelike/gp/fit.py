@@ -369,7 +369,7 @@ def _choice(found: list[Candidate], best: Candidate) -> list[str]:
         gain = best.log_likelihood - min(one.log_likelihood for one in same)
         words.append(
             f"{in_words(without_rough_part(best.kernel))}: that raises the log likelihood by {gain:,.0f} over plain "
-            "time, which clock='linear' keeps."
+            "time, which clock='linear' (--clock linear) keeps."
         )
     if best.gained is not None:
         words.append(
