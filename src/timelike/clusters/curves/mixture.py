@@ -23,7 +23,7 @@ from timelike.clusters.curves.curve_clustering import CurveClustering, finished
 from timelike.clusters.curves.membership import Choice, steps, supported
 from timelike.clusters.curves.noise import COMMON
 from timelike.clusters.curves.noise_search import CLEAR, LISTENERS, improved, noise_of
-from timelike.clusters.curves.refinement import Within, apart, maximised, promising, refined
+from timelike.clusters.curves.refinement import SLIGHT, Within, apart, maximised, promising, refined
 from timelike.courses import TimeCourses
 from timelike.exceptions import DataWarning, InputError, warn
 from timelike.gp import GP
@@ -210,7 +210,8 @@ def with_deviations(
         return plain
     if choice.fit.bound < refined(plain[0], plain[1], plain[2].fit, None)[2].bound + clear:
         return plain
-    return here, *search.of(replace(data, noise=COMMON))
+    data, choice = search.of(replace(data, noise=COMMON))
+    return (here, data, choice) if choice.fit.spread >= SLIGHT else plain
 
 
 def _taking_turns(
