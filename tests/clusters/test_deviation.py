@@ -183,6 +183,16 @@ def test_several_length_scales_are_named():
     assert found.deviation.length_scale.shape == (2,)
 
 
+def test_evidence_is_that_of_the_refitted_model(few):
+    courses, *_ = few
+    gp = tl.fit(courses)
+    found, plain = (mixture(courses, gp, k=3, refine=how, robust=False, noise="common") for how in (np.True_, False))
+    assert found.gp is not gp
+    assert found.evidence[3] > plain.evidence[3] + 1
+
+
 def test_an_unknown_refinement():
+    with pytest.raises(tl.InputError, match="refine is 1: choose from auto, True and False"):
+        mixture(deviating(0)[0], GP, refine=1)
     with pytest.raises(tl.InputError, match="refine is 'yes': choose from auto, True and False"):
         mixture(deviating(0)[0], GP, refine="yes")

@@ -257,6 +257,35 @@ def _rough():
     return times, rng.standard_normal((100, 15)) @ root.T + 0.05 * rng.standard_normal((100, 15))
 
 
+def test_a_kernel_that_has_a_clock_already():
+    courses = slowing(count=40)
+    gp = quietly(courses)
+    again, plain = quietly(courses, gp.kernel), quietly(courses, gp.kernel, clock="linear")
+    assert (again.clock, again.log_likelihood) == (gp.clock, gp.log_likelihood)
+    assert (plain.clock, plain.log_likelihood) == (None, quietly(courses, clock="linear").log_likelihood)
+    assert quietly(courses, gp.kernel, clock=3.0).clock == 3.0
+    assert quietly(courses, GP.se(1, 1, 0.1, clock=2.0).kernel).clock == 2.0
+    assert quietly(courses, sk.Matern(nu=np.inf)).clock == pytest.approx(gp.clock, rel=1e-6)
+
+
+def test_a_given_tau_is_given_in_a_file_too():
+    gp = quietly(slowing(count=20), clock=2.0)
+    again = GP.from_dict(gp.to_dict())
+    assert again.kernel.tau_bounds == "fixed"
+    assert again.kernel.n_dims == gp.kernel.n_dims == 1
+    free = quietly(slowing(count=40))
+    assert GP.from_dict(free.to_dict()).kernel.n_dims == 2
+
+
+def test_the_sentence_has_the_tau_of_the_model():
+    courses = slowing(count=150)
+    values = courses.values.reshape(150, -1).copy()
+    values[np.arange(30), np.arange(30) % 8] += 8.0
+    gp = quietly(TimeCourses.from_arrays(TIMES, values))
+    assert any("wild" in sentence for sentence in gp.warnings)
+    assert f"(tau {gp.clock:.3g})" in gp.warnings[0]
+
+
 # -- bad input --------------------------------------------------------------------------------------------------------
 
 

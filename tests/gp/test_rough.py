@@ -115,6 +115,18 @@ def test_a_model_with_a_rough_part_in_a_file(tmp_path):
     assert "rough_sd=0.3" in repr(ROUGH)
 
 
+def test_wild_values_beside_a_rough_part():
+    clean = drawn(0.3)
+    values = clean.values.reshape(len(clean), -1).copy()
+    rows = np.arange(0, len(clean), 3)
+    values[rows, rows % values.shape[1]] += 3.0
+    with pytest.warns(FitWarning) as heard:
+        gp = tl.fit(TimeCourses.from_arrays(GRID, values), rough=True)
+    assert gp.noise_sd == pytest.approx(0.1, rel=0.15)
+    assert gp.rough_sd == pytest.approx(0.3, rel=0.2)
+    assert any("values are wild" in str(w.message) for w in heard)
+
+
 def test_bad_input():
     courses, _ = tl.simulate.profiles(seed=1)
     with pytest.raises(InputError, match="no course has replicates"):

@@ -103,3 +103,12 @@ def test_curves_without_noise_but_for_one_value():
     with pytest.warns(FitWarning, match="1 of 450 values are wild"):
         gp = tl.fit(tl.TimeCourses.from_arrays(values.grid, spoilt))
     assert gp.noise_sd < 0.01
+
+
+def test_values_that_are_all_equal_but_for_wild_ones():
+    values = np.zeros((10, 6))
+    values[3, 2], values[7, 4] = 5.0, 3.0
+    courses = tl.TimeCourses.from_arrays(range(6), values)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", tl.FitWarning)
+        assert repr(tl.fit(courses)) == repr(tl.fit(courses, robust=False))

@@ -18,7 +18,7 @@ from timelike.exceptions import FitWarning, InputError, warn
 from timelike.gp import GP, kernels
 from timelike.gp.basis import LEAST_NOISE
 from timelike.gp.doubts import doubts
-from timelike.gp.kernels import without_rough_part
+from timelike.gp.kernels import unclocked, without_rough_part
 from timelike.gp.likelihood import LIMITS, Likelihood, Score
 from timelike.gp.rough import times_of
 from timelike.gp.search_space import (
@@ -101,7 +101,7 @@ def fit(
     checks.instance(courses, TimeCourses, "courses")
     check_clock(clock)
     check_replicates(courses, rough)
-    shapes = [kernels.resolve(name) for name in (AUTO if _is_auto(kernel) else (kernel,))]
+    shapes = [_shape(name, clock) for name in (AUTO if _is_auto(kernel) else (kernel,))]
     with one_thread_below(), progress("fit", None, "likelihood") as advance:
         search = Search(shapes, fixed_mean(mean), clock, rough, advance)
         gp = search(courses, courses)
@@ -122,6 +122,13 @@ def check_replicates(courses: TimeCourses, rough: bool) -> None:
     designs = courses.designs
     if rough and len(times_of(designs.points, designs.starts)[1]) == len(designs.points):
         raise InputError("no course has replicates: a rough part cannot be told from noise. Leave rough out.")
+
+
+def _shape(kernel: str | Kernel, clock: str | float) -> Kernel:
+    """The kernel without a clock that is sought anew, or given otherwise; one with a fixed tau keeps it."""
+    shape = kernels.resolve(kernel)
+    bare = unclocked(shape)
+    return shape if bare is not shape and clock == "auto" and shape.tau_bounds == "fixed" else bare
 
 
 def _is_auto(kernel: object) -> bool:
@@ -228,7 +235,7 @@ def _model(best: Candidate, warnings: tuple[str, ...]) -> GP:
     kernel = without_rough_part(best.kernel)
     signal_sd, ratio = np.exp(place[-2:] / 2)
     noise_sd = signal_sd * max(ratio, np.sqrt(LEAST_NOISE * kernel.diag(objective.courses.designs.points).max()))
-    rough_sd = signal_sd * np.sqrt(best.kernel.share) if best.gained is not None else 0.0
+    rough_sd = signal_sd * np.sqrt(best.kernel.share) if best.by_rough_part is not None else 0.0
     return GP(kernel, signal_sd, noise_sd, score.mean, best.log_likelihood, warnings, rough_sd)
 
 
@@ -242,8 +249,10 @@ class Candidate:
     objective: Objective
     space: SearchSpace
     optimum: Optimum
-    gained: float | None = None
-    """By how much its rough part raises the log likelihood, if it has one."""
+    by_clock: float | None = None
+    """By how much a clock that was fitted raised the log likelihood when it was chosen; None without one."""
+    by_rough_part: float | None = None
+    """Likewise its rough part."""
 
     @property
     def log_likelihood(self) -> float:
@@ -256,14 +265,9 @@ class Candidate:
         return self.objective.kernel.clone_with_theta(self.optimum.place[:-2])
 
     @property
-    def clocked(self) -> bool:
-        """Whether a clock was fitted to it."""
-        return any(axis.name == "tau" for axis in self.space.axes)
-
-    @property
     def name(self) -> str:
         """The kernel, and whether it is on a clock."""
-        return kernels.name_of(self.kernel) + (" on a clock" if self.clocked else "")
+        return kernels.name_of(self.kernel) + ("" if self.by_clock is None else " on a clock")
 
 
 class Search:
@@ -290,31 +294,36 @@ class Search:
         advance: Callable[[int], object],
     ) -> None:
         self.shapes, self.mean, self.clock, self.rough, self.advance = shapes, mean, clock, rough, advance
+        self.found: list[Candidate] = []
         self.last: Candidate
-        self.words: list[str] = []
 
     def __call__(self, courses: TimeCourses, seen: TimeCourses, *, again: bool = False) -> GP:
         """The most likely model; `again`: of the kernel that was the last time, from where it was."""
         if again:
             objective = Objective(courses, self.last.objective.kernel, self.mean, self.advance)
             best = _fitted(objective, replace(self.last.space, starts=self.last.optimum.place[None]))
-            self.last = replace(best, gained=self.last.gained)
+            best = replace(best, by_clock=self.last.by_clock, by_rough_part=self.last.by_rough_part)
         else:
-            found = self.candidates(courses, seen)
-            self.last = choose(found)
-            self.words = _choice(found, self.last)
-        best = self.last
-        return _model(best, (*self.words, *doubts(best.objective, best.space, best.optimum.place)))
+            self.found = self.candidates(courses, seen)
+            best = choose(self.found)
+        self.last = best
+        return _model(best, (*_choice(self.found, best), *doubts(best.objective, best.space, best.optimum.place)))
 
     def candidates(self, courses: TimeCourses, seen: TimeCourses) -> list[Candidate]:
         """Each kernel at its optimum, in plain time or with a given tau; and on a fitted clock where that may help.
 
         Variances are sought around those of the values that are `seen`.
         """
-        found = [self._plain(courses, seen, shape) for shape in self.shapes]
-        if self.clock == "auto" and slows_down(courses):
-            found += [_fitted_clock(plain) for plain in found if form_of(plain.objective.kernel) is not None]
-        return [_with_rough_part(one) for one in found] if self.rough else found
+        return [one for shape in self.shapes for one in self._both(self._plain(courses, seen, shape))]
+
+    def _both(self, plain: Candidate) -> list[Candidate]:
+        """The candidate, and the same on a clock where that may help; both with a rough part where they gain by one."""
+        kernel, found = plain.objective.kernel, [plain]
+        may_slow = self.clock == "auto" and form_of(kernel) is not None and unclocked(kernel) is kernel
+        if may_slow and slows_down(plain.objective.courses):
+            found.append(_fitted_clock(plain))
+        plain, *clocked = [_with_rough_part(one) for one in found] if self.rough else found
+        return [plain, *(replace(one, by_clock=one.log_likelihood - plain.log_likelihood) for one in clocked)]
 
     def _plain(self, courses: TimeCourses, seen: TimeCourses, shape: Kernel) -> Candidate:
         kernel = shape if isinstance(self.clock, str) else _on_clock(courses, shape, float(self.clock), fixed=True)
@@ -347,37 +356,34 @@ def _with_rough_part(smooth: Candidate) -> Candidate:
     objective = Objective(old.courses, Roughened(old.kernel), old.mean, old.advance)
     rough = _fitted(objective, rough_space(smooth.space, smooth.optimum.place))
     gained = rough.log_likelihood - smooth.log_likelihood
-    return replace(rough, gained=gained) if gained >= CLEAR else smooth
+    return replace(rough, by_rough_part=gained) if gained >= CLEAR else smooth
 
 
 def choose(found: list[Candidate]) -> Candidate:
     """The likeliest; a clock only if it is clearly likelier than the same kernel in plain time."""
-    plain = {kernels.name_of(one.kernel): one.log_likelihood for one in found if not one.clocked}
-    return max(
-        (one for one in found if not one.clocked or one.log_likelihood >= plain[kernels.name_of(one.kernel)] + CLEAR),
-        key=lambda one: one.log_likelihood,
-    )
+    clear = [one for one in found if one.by_clock is None or one.by_clock >= CLEAR]
+    return max(clear, key=lambda one: one.log_likelihood)
 
 
 def _choice(found: list[Candidate], best: Candidate) -> list[str]:
-    """What is to be said about the choice of kernel and clock."""
+    """What is to be said about the choice of kernel and clock, of which `best` has the parameters."""
     words = []
-    if best.clocked:
+    if best.by_clock is not None:
         from timelike.gp.clock import in_words
 
-        same = [one for one in found if kernels.name_of(one.kernel) == kernels.name_of(best.kernel)]
-        gain = best.log_likelihood - min(one.log_likelihood for one in same)
+        gain = f"{best.by_clock:,.0f}"
         words.append(
-            f"{in_words(without_rough_part(best.kernel))}: that raises the log likelihood by {gain:,.0f} over plain "
+            f"{in_words(without_rough_part(best.kernel))}: that raises the log likelihood by {gain} over plain "
             "time, which clock='linear' (--clock linear) keeps."
         )
-    if best.gained is not None:
+    if best.by_rough_part is not None:
         words.append(
             f"replicates share a rough part that a smooth curve has not (rough_sd): that raises the log likelihood by "
-            f"{best.gained:,.0f}."
+            f"{best.by_rough_part:,.0f}."
         )
     if len(found) > 2:
-        costs = [f"{one.name} {best.log_likelihood - one.log_likelihood:,.1f}" for one in found if one is not best]
+        chosen = choose(found)
+        costs = [f"{one.name} {chosen.log_likelihood - one.log_likelihood:,.1f}" for one in found if one is not chosen]
         words.append(f"the likeliest kernel is {best.name}; in log likelihood the others cost: {', '.join(costs)}.")
     return words
 

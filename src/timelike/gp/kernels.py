@@ -163,11 +163,18 @@ def to_dict(kernel: Kernel) -> dict[str, Any]:
     cls = type(kernel).__name__
     if cls not in SAVED:
         raise InputError(f"a {cls} kernel cannot be saved as text. These can: {', '.join(SAVED)}.")
-    parameters = {k: v for k, v in kernel.get_params(deep=False).items() if not k.endswith("_bounds") and v is not None}
+    known = kernel.get_params(deep=False).items()
+    parameters = {k: v for k, v in known if v is not None and (not k.endswith("_bounds") or _is_fixed(v))}
     return {"class": cls} | {k: _plain(v) for k, v in parameters.items()}
 
 
+def _is_fixed(value: object) -> bool:
+    return isinstance(value, str) and value == "fixed"
+
+
 def _plain(value: Any) -> Any:
+    if _is_fixed(value):
+        return value
     if hasattr(value, "get_params"):
         return to_dict(value)
     return np.asarray(value, dtype=float).tolist()
@@ -198,7 +205,7 @@ def _built(data: object, depth: int) -> Kernel:
         raise InputError(f"expected a kernel of class {', '.join(SAVED)}; found {str(data)[:80]!r}.")
     name = data["class"]
     parameters = {
-        k: _built(v, depth - 1) if isinstance(v, dict) else _numbers(f"{k} of the kernel {name}", v)
+        k: v if _is_fixed(v) and k.endswith("_bounds") else _part(k, v, name, depth)
         for k, v in data.items()
         if k != "class"
     }
@@ -206,6 +213,11 @@ def _built(data: object, depth: int) -> Kernel:
         return _class(name)(**parameters)
     except (TypeError, ValueError, AttributeError) as problem:
         raise InputError(f"the parameters of the kernel {name} are not valid: {problem}.") from None
+
+
+def _part(parameter: str, value: object, name: str, depth: int) -> Any:
+    """A parameter of a kernel: a kernel again, or numbers."""
+    return _built(value, depth - 1) if isinstance(value, dict) else _numbers(f"{parameter} of the kernel {name}", value)
 
 
 def _class(name: str) -> type[Kernel]:

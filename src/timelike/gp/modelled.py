@@ -60,10 +60,12 @@ class Modelled:
         With a rough part, those of independent values that say as much, see :mod:`timelike.gp.rough`.
         """
         designs, rough = self.courses.designs, self.gp.rough_sd**2
-        return as_independent(self._noise, rough, *times_of(designs.points, designs.starts)) if rough else self._noise
+        own = self.value_noise
+        return as_independent(own, rough, *times_of(designs.points, designs.starts)) if rough else own
 
     @cached_property
-    def _noise(self) -> Floats:
+    def value_noise(self) -> Floats:
+        """Noise variance of a single value at every point of the designs, without a rough part, (P,)."""
         points = self.courses.designs.points
         check_coordinates(self.gp.kernel, points.shape[1])
         variances = self.gp.noise_sd**2 + self.courses.designs.variances

@@ -26,6 +26,11 @@ def times_of(points: Floats, starts: Ints) -> tuple[Ints, Ints]:
     return np.cumsum(first) - 1, np.flatnonzero(first)
 
 
+def shared(points: Floats, rough_sd: float) -> Floats:
+    """Covariance of the rough part, (..., n, n), which values of one point share; points are (..., n, d)."""
+    return rough_sd**2 * (points[..., :, None, :] == points[..., None, :, :]).all(axis=-1)
+
+
 def as_independent(variances: Floats, rough_variance: float, time: Ints, begin: Ints) -> Floats:
     """Variances of independent values that say as much about a curve as values with a rough part do, (P,)."""
     weight = np.add.reduceat(1 / variances, begin)

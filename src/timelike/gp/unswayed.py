@@ -39,7 +39,7 @@ def unswayed(courses: TimeCourses, gp: GP, search: Search) -> GP:
     Noise that is too large hides wild values: weights and model take turns until the same values are wild.
     """
     wild = wild_values(courses, gp)
-    if (wild.z**2).sum() < SLIGHT * len(courses.values):
+    if (wild.z**2).sum() < SLIGHT * len(courses.values) or np.ptp(wild.tamed(courses).values) == 0:
         return gp
     if not _swayed(gp, search(wild.weighed(courses), wild.tamed(courses), again=True)):
         return gp

@@ -19,6 +19,7 @@ from timelike.courses import TimeCourses
 from timelike.courses.designs import frozen
 from timelike.gp.judgement import Hypothesis, Shares, State, Verdict, judged, log_odds, wild_gains
 from timelike.gp.modelled import MAX_RANK
+from timelike.gp.rough import shared
 
 if TYPE_CHECKING:
     from timelike.gp import GP
@@ -150,7 +151,8 @@ def _gains_of_short(here: Modelled, designs: Ints, members: Ints, highest: Float
     for some in spans(slice(0, len(designs)), max(1, BLOCK // (size * (size + phi.phi.shape[1])))):
         rows = courses.designs.starts[designs[some]][:, None] + np.arange(size)
         own, noise = phi[rows], noises[rows]
-        P = np.linalg.inv(own @ own.transpose(0, 2, 1) + noise[:, :, None] * np.eye(size))
+        rough = shared(courses.designs.points[rows], here.gp.rough_sd)
+        P = np.linalg.inv(own @ own.transpose(0, 2, 1) + rough + noise[:, :, None] * np.eye(size))
         here_of = order[slice(*np.searchsorted(number[order], [some.start, some.stop]))]
         which, at = number[here_of] - some.start, members[here_of]
         residuals = courses.values[courses.starts[at][:, None] + np.arange(size)] - here.gp.mean
@@ -178,9 +180,10 @@ class Precision:
     @classmethod
     def of(cls, here: Modelled, g: int, noise: Floats) -> Precision:
         """That of design g with these noise variances; by the basis where it has fewer functions than values."""
-        designs = here.courses.designs
-        if len(designs) == 1 or not (phi := here.basis(MAX_RANK)).reached:
-            return cls(noise, None, np.linalg.inv(here.gp.covariance(designs[g]) + np.diag(noise)))
+        designs, rough_sd = here.courses.designs, here.gp.rough_sd
+        if len(designs) == 1 or rough_sd or not (phi := here.basis(MAX_RANK)).reached:
+            C = here.gp.covariance(designs[g]) + shared(designs[g], rough_sd)
+            return cls(noise, None, np.linalg.inv(C + np.diag(noise)))
         own = phi[slice(designs.starts[g], designs.starts[g + 1])]
         if own.shape[1] >= len(own):
             return cls(noise, None, np.linalg.inv(own @ own.T + np.diag(noise)))
@@ -211,7 +214,7 @@ def noise_of(here: Modelled, g: int) -> Floats:
 
 def _noise(here: Modelled) -> Floats:
     """Noise variances at all points of the designs; not so small that rounding would make values wild."""
-    return np.maximum(here.noise_variances, LEAST_NOISE * here.gp.covariance.diag(here.courses.designs.points).max())
+    return np.maximum(here.value_noise, LEAST_NOISE * here.gp.covariance.diag(here.courses.designs.points).max())
 
 
 @dataclass(frozen=True, eq=False)
@@ -234,7 +237,7 @@ class Design:
         noise = noise_of(here, g)
         P = np.stack([Precision.of(here, g, factor * noise).matrix for factor in NOISIER])
         step = np.unique(here.courses.designs[g][:, 0], return_inverse=True)[1].ravel()
-        sd = np.sqrt(here.gp.covariance.diag(here.courses.designs[g]) + noise)
+        sd = np.sqrt(here.gp.covariance.diag(here.courses.designs[g]) + here.gp.rough_sd**2 + noise)
         return cls(P, np.outer(NOISIER, noise), np.linalg.slogdet(P)[1] / 2, sd, step)
 
     def judged(self, residual: Floats, shares: Shares) -> Verdict:
@@ -315,6 +318,6 @@ def _collected(here: Modelled, verdicts: dict[int, Verdict], shares: Shares) -> 
     rows = [(courses.starts[i] + w.j, w.width, w.difference, w.z) for i, v in verdicts.items() for w in v.wild]
     place, width, difference, z = np.array(sorted(rows), dtype=float).reshape(-1, 4).T
     at = place.astype(np.intp)
-    noise = here.noise_variances[courses.design_rows[at]]
+    noise = here.value_noise[courses.design_rows[at]]
     crowded = sum(v.crowded for v in verdicts.values())
     return Wild(at, width, noise / (noise + width), courses.values[at] - difference, z, crowded, shares)

@@ -69,7 +69,7 @@ def _grouping(subject: Subject) -> str:
     clustering = subject.clustering
     k = counted(clustering.k, "cluster")
     if clustering.method == "mixture" and isinstance(clustering, CurveClustering):
-        return _mixture(clustering, k, decided_by(subject))
+        return _mixture(clustering, k, decided_by(subject)) + _adapted(clustering, subject)
     if clustering.method == "evidence linkage":
         return (
             f"Courses were merged into {k} by agglomeration: at each step the two sets with the largest log likelihood "
@@ -95,7 +95,7 @@ _NUMBER = {
 
 def _mixture(clustering: CurveClustering, k: str, how: str) -> str:
     spread = f"a {'learned' if clustering.learned else 'given'} spread within clusters of "
-    spread += f"{number(clustering.spread)} signal s.d."
+    spread += f"{number(clustering.spread)} signal s.d. ({number(clustering.deviation.sd)})"
     if clustering.level_weights is not None:
         spread += ", and with the noise of each course summed out"
     wild = len(clustering.outliers())
@@ -107,6 +107,17 @@ def _mixture(clustering: CurveClustering, k: str, how: str) -> str:
         f"Courses were grouped into {k} by a variational mixture of Gaussian process curves with {spread}{number_of}."
         f"{rest}{down}"
     )
+
+
+def _adapted(clustering: CurveClustering, subject: Subject) -> str:
+    """The model of the clusters' curves, where it is not the one that was fitted to all courses."""
+    own, unit = clustering.gp, f" {subject.naming.time_unit}" if subject.naming.time_unit else ""
+    if (own.signal_sd, own.noise_sd) == (subject.gp.signal_sd, subject.gp.noise_sd):
+        return ""
+    scales = [(own.length_scale, "length scale"), (clustering.deviation.length_scale, "that of deviations")]
+    shown = [f"{word} {number(scale)}{unit}" for scale, word in scales if isinstance(scale, float)]
+    sds = [f"signal s.d. {number(own.signal_sd)}", f"noise s.d. {number(own.noise_sd)}"]
+    return f" Hyperparameters were adapted within the clusters ({', '.join([*shown, *sds])})."
 
 
 def _software(run: Mapping[str, Any]) -> str:

@@ -27,14 +27,15 @@ from timelike.clusters.curves.refinement import SLIGHT, Within, apart, maximised
 from timelike.courses import TimeCourses
 from timelike.exceptions import DataWarning, InputError, warn
 from timelike.gp import GP
+from timelike.gp.kernels import unclocked
 from timelike.gp.modelled import Modelled
+from timelike.gp.search_space import extent
 from timelike.gp.wild import NONE, Wild, wild_values
 
 MAX_K = 40
 KEPT = 0.75
 """In a continuum: the share of the gain in evidence, over one cluster for all, that fewer clusters must keep."""
 NOISES = ("auto", "common")
-REFINES = ("auto", True, False)
 DEVIATION_ROUNDS = 4
 """How often clusters are sought anew after their deviations were learned."""
 LEAST_GAIN = 6.0
@@ -107,7 +108,7 @@ def mixture(
     checks.instance(gp, GP, "gp")
     check_settings(courses, k, spread, max_k)
     check_noise(noise)
-    if refine not in REFINES:
+    if not (isinstance(refine, (bool, np.bool_)) or refine == "auto"):
         raise InputError(f"refine is {refine!r}: choose from auto, True and False.")
     with one_thread_below():
         wild = wild_values(courses, gp) if robust else NONE
@@ -115,14 +116,14 @@ def mixture(
         search = Search(k, spread, max_k, seed, effort, noise)
         data, choice = search.of(sample(here.smooth()))
         adapted = refine == "auto" and gp.log_likelihood is not None  # a model that was not fitted is the user's
-        if refine is True or (adapted and promising(here, data, choice.fit, CLEAR)):
+        if (refine != "auto" and refine) or (adapted and promising(here, data, choice.fit, CLEAR)):
             here, data, choice = with_other_model(search, here, data, choice)
         if adapted and spread is None and not choice.continuum:  # whose slices are no clusters
             here, data, choice = with_deviations(search, here, data, choice)
         known = {"learned": spread is None, "measured": courses}
         result = finished(here, data, choice, "mixture", keep_single=k is not None, **known)
     say(result.k, k, choice)
-    say_wild(wild, courses)
+    say_wild(wild, result)
     say_noise(result)
     if adapted:
         say_model(gp, result)
@@ -190,7 +191,7 @@ def with_other_model(
 ) -> tuple[Modelled, AnySpread, Choice]:
     """The model, the courses and the fit after hyperparameters were adapted to the clusters."""
     here, data, fit = refined(here, data, choice.fit, search.spread)
-    return here, data, search.chosen(data) if search.k is None else replace(choice, fit=fit)
+    return here, data, search.chosen(data) if search.k is None else Choice(fit, steps([fit], len(data)))
 
 
 def with_deviations(
@@ -203,7 +204,7 @@ def with_deviations(
     """
     plain, clear = (here, data, choice), float(np.clip(len(data) / 10, LEAST_GAIN, CLEAR))
     within = apart(here, data, choice.fit)
-    if within is None:
+    if within is None or _too_rough(here, within):
         return plain
     here, data, choice = _taking_turns(search, *plain, within)
     if choice.fit.bound < plain[2].fit.bound + clear:
@@ -211,7 +212,16 @@ def with_deviations(
     if choice.fit.bound < refined(plain[0], plain[1], plain[2].fit, None)[2].bound + clear:
         return plain
     data, choice = search.of(replace(data, noise=COMMON))
-    return (here, data, choice) if choice.fit.spread >= SLIGHT else plain
+    there = choice.fit.spread >= SLIGHT and not _too_rough(here, Within(here.gp, choice.fit.spread, data.scale))
+    return (here, data, choice) if there else plain
+
+
+def _too_rough(here: Modelled, within: Within) -> bool:
+    """Whether deviations are shorter than the gaps between times: noise by another name."""
+    kernel = within.gp.kernel
+    gap = extent(here.courses, None if unclocked(kernel) is kernel else kernel).gap
+    scales = np.asarray(within.gp.length_scale, dtype=float)
+    return bool(within.scale * scales.min() < gap / 2)
 
 
 def _taking_turns(
@@ -300,11 +310,12 @@ def say(
         )
 
 
-def say_wild(wild: Wild, courses: TimeCourses) -> None:
+def say_wild(wild: Wild, found: CurveClustering) -> None:
     """Tell the user how many values count for little, and how little."""
     if not len(wild):
         return
-    low, high = f"{wild.weight.min():.1g}", f"{wild.weight.max():.1g}"
+    courses, weight = found.courses, found.outliers()["weight"]
+    low, high = f"{weight.min():.1g}", f"{weight.max():.1g}"
     weights = f"weight {low}" if low == high else f"weight {low} to {high}"
     crowded = f" In {checks.counted(wild.crowded, 'course')} a third of the values is wild." if wild.crowded else ""
     warn(

@@ -9,6 +9,7 @@ import numpy as np
 
 from timelike.base.arrays import Floats, Ints
 from timelike.courses import TimeCourses
+from timelike.gp.rough import shared
 
 if TYPE_CHECKING:
     from timelike.gp import GP
@@ -44,7 +45,8 @@ def outlying(measured: TimeCourses, weighed: TimeCourses, gp: GP, labels: Ints, 
         mean, C = expected(int(weighed.design_of[i]), int(labels[i]))
         own = at[owner == i] - span.start
         residuals = measured.values[span] - mean
-        differences, left = left_out(C + np.diag(variances[span]), residuals)
+        rough = shared(measured.points[span], gp.rough_sd)
+        differences, left = left_out(C + rough + np.diag(variances[span]), residuals)
         # The value itself is judged as one that is as noisy as others.
         sd = np.sqrt(np.maximum(left - variances[span] + plain[span], plain[span]))
         found[owner == i] = np.column_stack([measured.values[span] - differences, differences / sd])[own]
