@@ -107,12 +107,14 @@ def test_a_chosen_clock_is_chosen_again(table, tmp_path):
 
 
 def test_a_record_from_before_clocks_means_plain_time(table, tmp_path):
-    assert run("cluster", table, "--clock", "linear", "--out", tmp_path / "one").exit_code == 0
+    plain = ["--clock", "linear", "--noise", "common", "--no-refine"]
+    assert run("cluster", table, *plain, "--out", tmp_path / "one").exit_code == 0
     path = tmp_path / "one" / "run.json"
     record = json.loads(path.read_text())
-    del record["recipe"]["clock"]
+    del record["recipe"]["clock"], record["recipe"]["noise"], record["recipe"]["refine"]
     path.write_text(json.dumps(record))
-    assert Record.load(path).recipe.clock == "linear"
+    recipe = Record.load(path).recipe
+    assert (recipe.clock, recipe.noise, recipe.refine) == ("linear", "common", False)
     assert "the result is the same to the bit" in run("repeat", path, "--out", tmp_path / "two").output
 
 

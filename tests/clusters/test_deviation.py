@@ -1,5 +1,6 @@
 """Deviations within a cluster on a length scale of their own: against dense Gaussians, and found where they are."""
 
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -20,8 +21,9 @@ from timelike.clusters.curves.bound import (
     sample,
     soften,
 )
-from timelike.clusters.curves.mixture import mixture
+from timelike.clusters.curves.mixture import _too_rough, mixture
 from timelike.clusters.curves.noise import COMMON, Noise
+from timelike.clusters.curves.refinement import Within
 
 GP = tl.GP.se(0.7, signal_sd=0.6, noise_sd=0.1, mean=0.1)
 CURVE, DEVIATION = oracle.given(oracle.se, 0.7, 0.6), oracle.given(oracle.se, 0.35, 0.6)
@@ -189,6 +191,24 @@ def test_evidence_is_that_of_the_refitted_model(few):
     found, plain = (mixture(courses, gp, k=3, refine=how, robust=False, noise="common") for how in (np.True_, False))
     assert found.gp is not gp
     assert found.evidence[3] > plain.evidence[3] + 1
+
+
+def test_methods_name_the_model_of_the_clusters(few, tmp_path):
+    courses, *_ = few
+    gp = tl.fit(courses)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", tl.DataWarning)
+        plain, found = (mixture(courses, gp, k=3, refine=how, robust=False, noise="common") for how in (False, True))
+    for clustering, said in ((plain, False), (found, True)):
+        page = tl.report(tmp_path / f"{said}.html", courses, gp, clustering).read_text(encoding="utf-8")
+        assert ("adapted within the clusters" in page) == said
+
+
+def test_deviations_shorter_than_the_gaps_are_noise(few):
+    courses, *_ = few
+    here = GP.at(courses)
+    assert _too_rough(here, Within(GP, 0.3, 1e-3))
+    assert not _too_rough(here, Within(GP, 0.3, 0.5))
 
 
 def test_an_unknown_refinement():

@@ -2,6 +2,7 @@
 
 import re
 import warnings
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from timelike import GP, TimeCourses
 from timelike.exceptions import FitWarning, InputError
 from timelike.gp import kernels
 from timelike.gp.clock import Clocked
+from timelike.gp.fit import Search, choose
 from timelike.gp.likelihood import Likelihood
 from timelike.gp.search_space import slows_down
 
@@ -245,7 +247,7 @@ def test_kernel_by_evidence():
     gp = quietly(courses, "auto")
     assert re.search("likeliest kernel is se on a clock; .*others cost: se .*matern52 .*matern32 on a", gp.warnings[1])
     assert kernels.name_of(gp.kernel) == "se"
-    assert gp.clock is not None
+    assert gp.clock == pytest.approx(2.0, rel=0.25)
     rough = TimeCourses.from_arrays(*_rough())
     with pytest.warns(FitWarning, match=r"likeliest kernel is matern32; .* se [1-9]"):
         assert kernels.name_of(tl.fit(rough, "auto").kernel) == "matern32"
@@ -278,12 +280,23 @@ def test_a_given_tau_is_given_in_a_file_too():
 
 
 def test_the_sentence_has_the_tau_of_the_model():
-    courses = slowing(count=150)
-    values = courses.values.reshape(150, -1).copy()
-    values[np.arange(30), np.arange(30) % 8] += 8.0
-    gp = quietly(TimeCourses.from_arrays(TIMES, values))
-    assert any("wild" in sentence for sentence in gp.warnings)
-    assert f"(tau {gp.clock:.3g})" in gp.warnings[0]
+    search = Search([sk.RBF()], None, "auto", False, lambda _: None)
+    early, late = slowing(tau=1.0, count=100), slowing(tau=6.0, count=100, seed=1)
+    first, again = search(early, early), search(late, late, again=True)
+    assert again.clock > 2 * first.clock
+    for gp in (first, again):
+        assert f"(tau {gp.clock:.3g})" in gp.warnings[0]
+
+
+class Tried(NamedTuple):
+    log_likelihood: float
+    by_clock: float | None = None
+
+
+@pytest.mark.parametrize(("gain", "taken"), [(9.9, False), (10.1, True)])
+def test_a_clock_has_to_gain_clearly(gain, taken):
+    plain, clock = Tried(100.0), Tried(100.0 + gain, gain)
+    assert choose([plain, clock]) is (clock if taken else plain)
 
 
 # -- bad input --------------------------------------------------------------------------------------------------------

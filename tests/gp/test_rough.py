@@ -14,6 +14,7 @@ from timelike.clusters.curves.bound import sample
 from timelike.exceptions import FitWarning, InputError
 from timelike.gp.likelihood import Likelihood
 from timelike.gp.roughened import Roughened
+from timelike.gp.wild import Precision, noise_of
 
 GRID = np.repeat([0.0, 0.1, 0.25, 0.5, 0.75, 1.0], 3)
 ROUGH = GP(sk.RBF(0.4), signal_sd=1.2, noise_sd=0.2, mean=0.3, rough_sd=0.3)
@@ -125,6 +126,14 @@ def test_wild_values_beside_a_rough_part():
     assert gp.noise_sd == pytest.approx(0.1, rel=0.15)
     assert gp.rough_sd == pytest.approx(0.3, rel=0.2)
     assert any("values are wild" in str(w.message) for w in heard)
+
+
+@pytest.mark.parametrize("courses", [odd(), drawn(count=2)], ids=["own times", "one grid"])
+def test_values_are_judged_with_the_rough_part(courses):
+    here = ROUGH.at(courses)
+    for g, members in enumerate(courses.members):
+        found = Precision.of(here, g, noise_of(here, g)).matrix
+        assert_allclose(found, np.linalg.inv(dense(courses[int(members[0])])[0]), rtol=1e-8, atol=1e-8)
 
 
 def test_bad_input():
