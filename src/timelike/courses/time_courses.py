@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from timelike.base import checks, notebook
 from timelike.base.arrays import Bools, Floats, Ints
+from timelike.courses.conditions import Told, joined, places, told_apart
 from timelike.courses.designs import Designs, distinct, frozen, offsets, ranges, take_designs
 from timelike.exceptions import InputError
 
@@ -177,6 +178,19 @@ class TimeCourses:
             return None
         return stacked[0, :, 0].copy() if stacked.shape[2] == 1 else stacked[0].copy()
 
+    @property
+    def conditions(self) -> tuple[str, ...] | None:
+        """The condition of each course, where names are like "Samd14 | mut"; None where nothing tells conditions.
+
+        Every name must have a condition, and there must be at least two of them.
+        """
+        return None if self._told is None else self._told.conditions
+
+    @property
+    def plain_names(self) -> tuple[str, ...]:
+        """The names without their conditions, one for each course; the names where there are no conditions."""
+        return self.names if self._told is None else self._told.names
+
     def index(self, name: str | int) -> int:
         """Position of a course, given by name or by position."""
         if isinstance(name, str):
@@ -257,6 +271,25 @@ class TimeCourses:
             frozen(self.values[rows]),
         )
 
+    def by_condition(self) -> dict[str, TimeCourses]:
+        """For each condition its courses, named without it; conditions in the order in which they first appear.
+
+        Examples
+        --------
+        >>> names = ["Samd14 | wt", "Samd14 | mut", "Fbln5 | wt"]
+        >>> both = TimeCourses.from_arrays([0, 1], [[1, 2], [1, 5], [3, 2]], names).by_condition()
+        >>> {condition: courses.names for condition, courses in both.items()}
+        {'wt': ('Samd14', 'Fbln5'), 'mut': ('Samd14',)}
+        """
+        if self._told is None:
+            raise InputError(
+                f"nothing tells the conditions of these courses: the first is called {self.names[0]!r}. Expected names "
+                f"like {joined('Samd14', 'wt')!r} with two or more conditions, as timelike.read gives them for headers "
+                "or a sample sheet with conditions."
+            )
+        plain, found = self._told.names, places(self._told.conditions)
+        return {c: replace(self.select(at), names=tuple(plain[i] for i in at)) for c, at in found.items()}
+
     def centered(self) -> TimeCourses:
         """The courses, each minus its own mean: shapes and sizes of change count, levels do not."""
         return self._with(self.values - np.repeat(self._means, self.sizes))
@@ -336,6 +369,10 @@ class TimeCourses:
     @cached_property
     def _position(self) -> dict[str, int]:
         return {name: i for i, name in enumerate(self.names)}
+
+    @cached_property
+    def _told(self) -> Told | None:
+        return told_apart(self.names)
 
     @cached_property
     def design_rows(self) -> Ints:

@@ -10,6 +10,7 @@ import numpy as np
 
 from timelike.base.arrays import Floats, Ints
 from timelike.courses import TimeCourses
+from timelike.courses.conditions import joined
 from timelike.exceptions import InputError
 from timelike.reading import dates
 from timelike.reading.column_names import column_called, conditions, is_course, is_time, is_value, only_column
@@ -123,7 +124,7 @@ def _owners(table: Table, columns: TidyColumns, cells: list[str], settings: Sett
     column, kinds = table.header[told[0]], np.array(told[1], dtype=object)
     if settings.condition is not None:
         return _chosen(named, kinds, settings.condition, column)
-    both, pairs = pd.factorize(named + " | " + kinds)
+    both, pairs = pd.factorize(np.array([joined(*pair) for pair in zip(named, kinds, strict=True)], dtype=object))
     return list(pairs), both, f", a course for each name and {column!r}"
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from timelike.base.arrays import Floats
 from timelike.base.checks import counted, first_few
 from timelike.courses import TimeCourses
+from timelike.courses.conditions import joined
 from timelike.exceptions import InputError
 from timelike.reading import dates, time_headers
 from timelike.reading.cells import NUMBER, all_numbers, is_missing
@@ -248,7 +249,7 @@ def _by_condition(
         return names, values, ""
     split = np.stack([np.where(conditions == kind, values, np.nan) for kind in kinds], axis=1)
     said = f"; a course for each name and condition ({some(kinds)})"
-    return [f"{n} | {kind}" for n in names for kind in kinds], split.reshape(-1, values.shape[1]), said
+    return [joined(name, kind) for name in names for kind in kinds], split.reshape(-1, values.shape[1]), said
 
 
 def _distinct_names(matrix: Matrix, settings: Settings) -> list[str]:
