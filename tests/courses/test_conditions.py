@@ -4,6 +4,7 @@ from numpy.testing import assert_array_equal
 from timelike import TimeCourses, read
 from timelike.courses.conditions import joined, told_apart
 from timelike.exceptions import InputError
+from timelike.runs.recipe import Recipe
 
 NAMES = ["a | wt", "b | mut", "a | mut", "odd | name | wt"]
 
@@ -65,3 +66,23 @@ def test_what_reading_joins_is_told_apart_again(text, tmp_path):
     found = read(path, header="{condition}_{time}h" if "wt_0h" in text else None).by_condition()
     assert {condition: part.names for condition, part in found.items()} == {"wt": ("a", "b"), "mut": ("a", "b")}
     assert_array_equal(found["mut"]["b"].values, [7, 8])
+
+
+# -- selection by name ---------------------------------------------------------------------------------------------
+
+SWINGS = {"a | wt": 0, "b | wt": 6, "c | wt": 3, "a | mut": 9, "b | mut": 6, "d | mut": 4}
+
+
+def test_the_most_variable_names_come_with_all_their_conditions():
+    courses = TimeCourses.from_arrays([0, 1], [[0, swing] for swing in SWINGS.values()], list(SWINGS))
+    assert courses.most_variable(1).names == ("a | wt", "a | mut")
+    assert courses.most_variable(2).names == ("a | wt", "b | wt", "a | mut", "b | mut")
+    assert courses.most_variable(3).names == ("a | wt", "b | wt", "a | mut", "b | mut", "d | mut")
+    assert courses.most_variable(4).names == courses.names
+    with pytest.raises(InputError, match=r"most_variable\(5\): there are 4 names under 2 conditions to choose from"):
+        courses.most_variable(5)
+
+
+def test_the_recipe_selects_by_name():
+    courses = TimeCourses.from_arrays([0, 1], [[0, swing] for swing in SWINGS.values()], list(SWINGS))
+    assert Recipe(most_variable=1, scale="center").prepared(courses).names == ("a | wt", "a | mut")

@@ -54,6 +54,9 @@ CLOCK = (
     "Time that runs slower and slower, where that is clearly likelier; linear: plain time, as in the paper; or from "
     "about when on, in the unit of the times."
 )
+MOST_VARIABLE = (
+    "Keep only the N courses that vary most (N names with all their conditions, where there are conditions)."
+)
 SCALE = "What is compared: values as they are; minus each course's mean; also divided by its sd."
 
 
@@ -68,7 +71,7 @@ def reading_options(command: Verb) -> Verb:
 def course_options(command: Verb) -> Verb:
     """The file, how to read it, and what to compare; every verb that takes courses has them."""
     scale = click.option("--scale", type=click.Choice(list(SCALES)), default="none", show_default=True, help=SCALE)
-    most = click.option("--most-variable", type=int, metavar="N", help="Keep only the N courses that vary most.")
+    most = click.option("--most-variable", type=int, metavar="N", help=MOST_VARIABLE)
     return reading_options(scale(most(command)))
 
 

@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 from timelike.base import notebook
 from timelike.base.arrays import Floats, Ints
 from timelike.base.checks import counted
+from timelike.clusters import between_conditions
+from timelike.courses.conditions import Crossed, crossed, none_told, told_apart
+from timelike.exceptions import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -69,6 +72,55 @@ class Clustering:
             none = 1 - self.probabilities.sum(axis=1)
             frame["probability"] = np.where(self.labels < 0, none, self.probabilities.max(axis=1))
         return frame
+
+    # -- between conditions --------------------------------------------------------------------------------------
+
+    def by_condition(self) -> pd.DataFrame:
+        """How many courses of each condition are in each cluster: a row a cluster, a column a condition; last -1, none.
+
+        For courses that have conditions, see :meth:`timelike.TimeCourses.by_condition`.
+
+        Examples
+        --------
+        >>> names = ("Samd14 | wt", "Samd14 | mut", "Fbln5 | wt", "Fbln5 | mut")
+        >>> Clustering(np.array([0, 1, 1, 1]), names, k=2, method="by hand").by_condition().loc[1].to_dict()
+        {'wt': 1, 'mut': 2}
+        """
+        return between_conditions.sizes_by_condition(self.labels, self.k, self._crossed())
+
+    def changes_cluster(self) -> pd.DataFrame:
+        """Which names are in other clusters under other conditions, the surest first; one row a name.
+
+        Columns ``name``; for each condition ``cluster_in_<condition>`` (-1: none; empty where it was not measured)
+        and ``probability_in_<condition>`` (of being there); ``from``, where it is in the first condition, and ``to``,
+        where in the others, in words; ``probability_changes``; and ``fdr``, the expected share of false ones
+        among this row and all above it (the running mean of 1 - ``probability_changes``).
+
+        ``probability_changes`` is 1 minus the probability that all courses of the name are in one cluster, the sum
+        over clusters of the product of the courses' probabilities: courses are judged independently, given the
+        clusters. "None" is no cluster: two courses in none do not share a curve, and count as different places. Names
+        that were measured under a single condition are left out.
+
+        Examples
+        --------
+        >>> names = ("Samd14 | wt", "Samd14 | mut", "Fbln5 | wt", "Fbln5 | mut")
+        >>> sure = np.array([[0.9, 0.1], [0.2, 0.8], [0.9, 0.1], [0.9, 0.1]])
+        >>> found = Clustering(sure.argmax(axis=1), names, k=2, method="by hand", probabilities=sure)
+        >>> found.changes_cluster()[["name", "from", "to", "probability_changes", "fdr"]].round(2)
+             name       from         to  probability_changes   fdr
+        0  Samd14  cluster 0  cluster 1                 0.74  0.26
+        1   Fbln5  cluster 0  cluster 0                 0.18  0.54
+        """
+        if self.probabilities is None:
+            raise InputError(f"{self.method} does not know how probable its clusters are: cluster with mixture.")
+        sure = self.to_frame()["probability"].to_numpy(dtype=float)
+        return between_conditions.changes(self._crossed(), self.labels, self.probabilities, sure)
+
+    def _crossed(self) -> Crossed:
+        told = told_apart(self.names)
+        if told is None:
+            raise none_told(self.names[0])
+        return crossed(told)
 
 
 def numbered(labels: NDArray[Any]) -> tuple[Ints, int]:

@@ -5,6 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import numpy as np
+
+from timelike.base.arrays import Ints
+from timelike.exceptions import InputError
+
 SEPARATOR = " | "
 """Stands between the name and the condition; what follows the last one is the condition."""
 
@@ -16,6 +21,14 @@ class Told(NamedTuple):
     conditions: tuple[str, ...]
 
 
+class Crossed(NamedTuple):
+    """Names and conditions, each once, as they first appear; and `place` (names, conditions), -1 where not measured."""
+
+    names: tuple[str, ...]
+    conditions: tuple[str, ...]
+    place: Ints
+
+
 def joined(name: str, condition: str) -> str:
     """The name of the course of `name` under a condition.
 
@@ -25,6 +38,15 @@ def joined(name: str, condition: str) -> str:
     'Samd14 | mut'
     """
     return f"{name}{SEPARATOR}{condition}"
+
+
+def none_told(name: str) -> InputError:
+    """The error about courses without conditions, the first of which is called `name`."""
+    return InputError(
+        f"nothing tells the conditions of these courses: the first is called {name!r}. Expected names like "
+        f"{joined('Samd14', 'wt')!r} with two or more conditions, as timelike.read gives them for headers or a sample "
+        "sheet with conditions."
+    )
 
 
 def told_apart(names: Sequence[str]) -> Told | None:
@@ -47,15 +69,17 @@ def told_apart(names: Sequence[str]) -> Told | None:
     return Told(tuple(before for before, _ in parts), conditions) if len(set(conditions)) > 1 else None
 
 
-def places(of: Sequence[str]) -> dict[str, list[int]]:
-    """Where each of the words stands, in the order in which they first appear.
+def crossed(told: Told) -> Crossed:
+    """Where the course of each name under each condition stands.
 
     Examples
     --------
-    >>> places(["wt", "mut", "wt"])
-    {'wt': [0, 2], 'mut': [1]}
+    >>> crossed(Told(("Vwf", "C3", "Vwf"), ("wt", "wt", "mut")))
+    Crossed(names=('Vwf', 'C3'), conditions=('wt', 'mut'), place=array([[ 0,  2],
+           [ 1, -1]]))
     """
-    found: dict[str, list[int]] = {}
-    for place, word in enumerate(of):
-        found.setdefault(word, []).append(place)
-    return found
+    row = {name: i for i, name in enumerate(dict.fromkeys(told.names))}
+    column = {condition: i for i, condition in enumerate(dict.fromkeys(told.conditions))}
+    place = np.full((len(row), len(column)), -1, dtype=np.intp)
+    place[[row[name] for name in told.names], [column[c] for c in told.conditions]] = np.arange(len(told.names))
+    return Crossed(tuple(row), tuple(column), place)

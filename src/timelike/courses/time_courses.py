@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from timelike.base import checks, notebook
 from timelike.base.arrays import Bools, Floats, Ints
-from timelike.courses.conditions import Told, joined, places, told_apart
+from timelike.courses.conditions import Told, crossed, none_told, told_apart
 from timelike.courses.designs import Designs, distinct, frozen, offsets, ranges, take_designs
 from timelike.exceptions import InputError
 
@@ -282,13 +282,10 @@ class TimeCourses:
         {'wt': ('Samd14', 'Fbln5'), 'mut': ('Samd14',)}
         """
         if self._told is None:
-            raise InputError(
-                f"nothing tells the conditions of these courses: the first is called {self.names[0]!r}. Expected names "
-                f"like {joined('Samd14', 'wt')!r} with two or more conditions, as timelike.read gives them for headers "
-                "or a sample sheet with conditions."
-            )
-        plain, found = self._told.names, places(self._told.conditions)
-        return {c: replace(self.select(at), names=tuple(plain[i] for i in at)) for c, at in found.items()}
+            raise none_told(self.names[0])
+        _, kinds, place = crossed(self._told)
+        plain, found = self._told.names, {kind: np.sort(at[at >= 0]) for kind, at in zip(kinds, place.T, strict=True)}
+        return {kind: replace(self.select(at), names=tuple(plain[i] for i in at)) for kind, at in found.items()}
 
     def centered(self) -> TimeCourses:
         """The courses, each minus its own mean: shapes and sizes of change count, levels do not."""
@@ -316,11 +313,25 @@ class TimeCourses:
         return self._with(self.values, errors)
 
     def most_variable(self, n: int) -> TimeCourses:
-        """The `n` courses whose values have the largest standard deviation, in their present order."""
-        if not checks.is_whole(n) or not 1 <= n <= len(self):
-            raise InputError(f"most_variable({n}): there are {len(self)} courses to choose from.")
-        variable = np.argsort(-self.standard_deviations, kind="stable")[:n]
-        return self.select(np.sort(variable))
+        """The `n` courses whose values have the largest standard deviation, in their present order.
+
+        Where courses have conditions (see :attr:`conditions`), the `n` names whose most variable condition varies
+        most, each with all of its conditions: what is compared between conditions is chosen together.
+
+        Examples
+        --------
+        >>> names = ["Samd14 | wt", "Samd14 | mut", "Fbln5 | wt", "Fbln5 | mut"]
+        >>> courses = TimeCourses.from_arrays([0, 1], [[1, 1], [1, 9], [1, 3], [1, 4]], names)
+        >>> courses.most_variable(1).names
+        ('Samd14 | wt', 'Samd14 | mut')
+        """
+        place = np.arange(len(self))[:, None] if self._told is None else crossed(self._told).place
+        if not checks.is_whole(n) or not 1 <= n <= len(place):
+            what = "courses" if self._told is None else f"names under {place.shape[1]} conditions"
+            raise InputError(f"most_variable({n}): there are {len(place)} {what} to choose from.")
+        sd = np.where(place < 0, 0, self.standard_deviations[place]).max(axis=1)
+        chosen = place[np.argsort(-sd, kind="stable")[:n]]
+        return self.select(np.sort(chosen[chosen >= 0]))
 
     @cached_property
     def standard_deviations(self) -> Floats:

@@ -65,7 +65,8 @@ class Recipe:
     Attributes
     ----------
     most_variable : int or None
-        Keep only so many courses, those whose values vary most.
+        Keep only so many courses, those whose values vary most; where courses have conditions, so many names, each
+        with all of its conditions.
     scale : str
         One of :data:`SCALES`.
     kernel : str
