@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from timelike.base import checks, notebook
 from timelike.base.arrays import Bools, Floats, Ints
-from timelike.courses.conditions import Told, crossed, none_told, told_apart
+from timelike.courses.conditions import Told, crossed, joined, none_told, told_apart
+from timelike.courses.counts import Groups, checked_counts, checked_factors, counted, samples_of, set_apart
 from timelike.courses.designs import Designs, distinct, frozen, offsets, ranges, take_designs
 from timelike.exceptions import InputError
 
@@ -120,6 +121,56 @@ class TimeCourses:
         what = checks.column(frame, value, of_row)
         sd = None if error is None else checks.column(frame, error, of_row)
         return _from_flat(names, owner.astype(np.intp), when[:, None], what, sd)
+
+    @classmethod
+    def from_counts(
+        cls,
+        times: ArrayLike,
+        counts: ArrayLike,
+        names: Iterable[object] | None = None,
+        conditions: Iterable[object] | None = None,
+        *,
+        size_factors: ArrayLike | None = None,
+    ) -> TimeCourses:
+        """Courses from counts, as RNA-seq gives them: log2 values with an error each, normalised together.
+
+        Counts become values once, see :mod:`timelike.courses.counts`; everything else is as for any courses with known
+        errors. Samples of the same time are replicates. Genes without any count are left out, with a warning.
+
+        Parameters
+        ----------
+        times
+            ``(samples,)``.
+        counts
+            ``(genes, samples)``: whole numbers, as they were counted.
+        names
+            Of the genes; by default the index of a table, or "0", "1", ...
+        conditions
+            ``(samples,)``: of two or more, each gene has a course for each, called "gene | condition".
+        size_factors
+            How deep each sample was sequenced, ``(samples,)``; by default found by the median of ratios.
+
+        Examples
+        --------
+        >>> counts = [[10, 12, 40, 35], [100, 90, 95, 120], [0, 1, 0, 0]]
+        >>> courses = TimeCourses.from_counts([0, 0, 6, 6], counts, ["Il6", "Actb", "Nts"], size_factors=[1, 1, 1, 1])
+        >>> courses["Il6"].values.round(1), courses["Nts"].errors.round(1)
+        (array([3.4, 3.6, 5.3, 5.2]), array([2.5, 2.5, 3.6, 3.6]))
+        """
+        labels = checks.unique_names(_row_names(counts) if names is None else names, len(np.atleast_2d(counts)))
+        found = checked_counts(counts, labels)
+        points = checks.numbers(times, "times").ravel()
+        if len(points) != found.shape[1]:
+            raise InputError(f"there are {len(points)} times for {found.shape[1]} samples: give one for each column.")
+        checks.finite_times(points[:, None])
+        kinds = samples_of(conditions, len(points), "conditions")
+        factors = None if size_factors is None else checked_factors(size_factors, len(points))
+        kept = set_apart(found, labels)
+        made = counted(found[kept], Groups.made(points, kinds), factors)
+        genes = [labels[i] for i in kept]
+        if kinds is None or len(set(kinds)) < 2:
+            return cls.from_arrays(points, made.values, genes, made.errors)
+        return _by_condition(points, made.values, made.errors, genes, kinds)
 
     # -- looking ---------------------------------------------------------------------------------------
 
@@ -469,6 +520,17 @@ def _from_grid(times: Any, values: Any, names: Iterable[object] | None, errors: 
         designs = Designs(frozen(points), None, np.array([0, len(points)]))
         return TimeCourses(labels, designs, np.zeros(len(matrix), np.intp), frozen(matrix.ravel()))
     return _from_patterns(labels, points, matrix, present)
+
+
+def _by_condition(
+    times: Floats, values: Floats, errors: Floats, names: Sequence[str], conditions: Sequence[str]
+) -> TimeCourses:
+    """A course for each name and condition."""
+    kinds = list(dict.fromkeys(conditions))
+    own = np.array(conditions) == np.array(kinds)[:, None]
+    split = np.where(own, values[:, None], np.nan).reshape(-1, len(times))
+    labels = [joined(name, kind) for name in names for kind in kinds]
+    return TimeCourses.from_arrays(times, split, labels, np.repeat(errors, len(kinds), axis=0))
 
 
 def _from_patterns(names: tuple[str, ...], points: Floats, matrix: Floats, present: Bools) -> TimeCourses:
