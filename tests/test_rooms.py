@@ -14,7 +14,7 @@ exceptions
 base
 courses ontology
 simulate reading gp
-datasets pairs
+datasets pairs questions
 clusters
 plot reporting annotated estimators
 runs reproduce

@@ -29,6 +29,8 @@ from timelike.pairs.nearest.neighbors import Neighbors, neighbors
 from timelike.pairs.own_fit.similarity_pairwise_fit import similarity_pairwise_fit
 from timelike.pairs.similar_pairs import SimilarPairs, similar_pairs
 from timelike.pairs.similarity import Similarity, similarity
+from timelike.questions.changing import Changing, changing
+from timelike.questions.compare import Compared, compare
 from timelike.reading import read
 from timelike.reading.course_file import CourseFile
 from timelike.reporting.report import report
@@ -39,8 +41,10 @@ __version__ = "0.1.0"
 __all__ = [
     "GP",
     "Analysis",
+    "Changing",
     "ChunkedClustering",
     "Clustering",
+    "Compared",
     "CourseFile",
     "Curve",
     "CurveClustering",
@@ -58,6 +62,8 @@ __all__ = [
     "analyse",
     "annotated",
     "bhi",
+    "changing",
+    "compare",
     "datasets",
     "distance",
     "enrichment",

@@ -1,8 +1,8 @@
 """Counts as values: log2 of what was counted, with an error each, around the course's own smooth mean.
 
-A count of a gene in a sample is negative binomial: its mean is the sample's size factor times the gene's level there, its
-variance ``mean + dispersion mean^2``. The logarithm of a count + 1/2 is biased and uneven where counts are small, and
-a zero has none; but its mean, slope and variance around a mean that is roughly known are exact numbers. So each count
+A count of a gene in a sample is negative binomial: its mean is the sample's size factor times the gene's level there,
+its variance ``mean + dispersion mean^2``. The logarithm of a count + 1/2 is biased and uneven where counts are
+small; but its mean, slope and variance around a mean that is roughly known are exact numbers. So each count
 becomes
 
     value = eta + (log(count + 1/2) - E[log(count + 1/2)]) / slope      error = sd[log(count + 1/2)] / slope
@@ -102,8 +102,8 @@ def checked_counts(counts: Any, names: tuple[str, ...]) -> Floats:
     if bad.any():
         gene, sample = (int(i) for i in np.argwhere(bad)[0])
         raise InputError(
-            f"the count of {names[gene]!r} in sample {sample + 1} is {found[gene, sample]:g}{checks.and_more(int(bad.sum()))}: "
-            f"expected whole numbers, zero or more. {_remedy(found[gene, sample])}"
+            f"the count of {names[gene]!r} in sample {sample + 1} is {found[gene, sample]:g}"
+            f"{checks.and_more(int(bad.sum()))}: expected whole numbers, zero or more. {_remedy(found[gene, sample])}"
         )
     empty = np.flatnonzero(found.sum(axis=0) == 0)
     if len(empty):
@@ -120,8 +120,8 @@ def _remedy(value: float) -> str:
     if value < 0:
         return "Are these logarithms? Give them as values (from_arrays; without --counts)."
     return (
-        "Values that are normalised already are no counts: take log2 of them, as values (from_arrays; without --counts); "
-        "counts that a program estimated can be rounded."
+        "Values that are normalised already are no counts: take log2 of them, as values (from_arrays; without "
+        "--counts); counts that a program estimated can be rounded."
     )
 
 

@@ -1,0 +1,92 @@
+"""Effects: what is left of the information about a difference when everything else is summed out. Pure arrays.
+
+A gene's values under all its conditions say ``(A, b)`` about its curves, in coordinates that conditions have each for
+themselves. What is of no interest (the level, the curve that conditions share) is eliminated; what is left about an
+effect ``x = G w``, ``w ~ N(0, variance I)``, has a spectrum, and from the spectrum the evidence for the effect follows
+for every variance of it and every scale of the noise at once:
+
+    E = 1/2 sum [variance u^2 / s^2 / (1 + variance l / s) - log(1 + variance l / s)]
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from timelike.base.arrays import Floats
+
+NEGLIGIBLE = 1e-10
+"""Precision of what is free, in units of what the values say about it."""
+
+
+class Known(NamedTuple):
+    """What the values of many genes say, with noise of scale 1."""
+
+    A: Floats
+    """Information matrices, (n, p, p)."""
+    b: Floats
+    """Information vectors, (n, p)."""
+    squares: Floats
+    """Sum of squares that nothing explains yet, in units of the noise, (n,)."""
+    freedom: Floats
+    """Values less what was eliminated, (n,)."""
+    log_det: Floats
+    """Logarithm of the determinant of the precision of what was eliminated, (n,)."""
+
+
+class Spectrum(NamedTuple):
+    """An effect in the axes in which what is known about it is independent."""
+
+    values: Floats
+    """What is known about each axis, (n, q)."""
+    loads: Floats
+    """What was seen along each axis, (n, q)."""
+    axes: Floats
+    """The axes, one a column, (n, q, q)."""
+
+
+def eliminated(known: Known, factor: Floats, free: int) -> Known:
+    """What is known when ``factor @ w`` is summed out: the first `free` of w are anything, the others N(0, 1).
+
+    Parameters
+    ----------
+    known
+    factor : (p, q)
+    free
+        How many of the columns have no size: levels, or curves about which nothing is assumed.
+    """
+    seen = factor.T @ known.A  # (n, q, p)
+    precision = seen @ factor
+    said = np.einsum("nii->ni", precision)
+    weight = np.ones(factor.shape[1])
+    prior = np.where(np.arange(len(weight)) < free, NEGLIGIBLE * (said.max(axis=1, keepdims=True) + 1e-300), weight)
+    index = np.arange(len(weight))
+    held = precision.copy()
+    precision[:, index, index] += prior
+    right = np.concatenate([seen, (known.b @ factor)[:, :, None], held], axis=2)
+    solved = np.linalg.solve(precision, right)
+    p = factor.shape[0]
+    A = known.A - seen.transpose(0, 2, 1) @ solved[:, :, :p]
+    b = known.b - (seen.transpose(0, 2, 1) @ solved[:, :, p, None])[:, :, 0]
+    explained = ((known.b @ factor) * solved[:, :, p]).sum(axis=1)
+    used = np.einsum("nii->n", solved[:, :, p + 1 :])
+    log_det = np.linalg.slogdet(precision)[1] + known.log_det
+    squares = np.maximum(known.squares - explained, 0)
+    return Known((A + A.transpose(0, 2, 1)) / 2, b, squares, known.freedom - used, log_det)
+
+
+def spectrum(known: Known, effect: Floats) -> Spectrum:
+    """What is known about an effect ``effect @ w``, w ~ N(0, variance I), effect (p, q)."""
+    values, axes = np.linalg.eigh(effect.T @ known.A @ effect)
+    loads = ((known.b @ effect)[:, None, :] @ axes)[:, 0]
+    return Spectrum(np.maximum(values, 0), loads, axes)
+
+
+def evidence(found: Spectrum, variance: Floats | float, scales: Floats) -> Floats:
+    """Log likelihood ratio of an effect of this variance (n, m) to none, at each scale of the noise (n, m)."""
+    total = np.zeros_like(scales)
+    for value, load in zip(found.values.T, found.loads.T, strict=True):  # few axes, many genes
+        ratio = variance * value[:, None] / scales
+        total += variance * load[:, None] ** 2 / scales**2 / (1 + ratio) - np.log1p(ratio)
+    return total / 2

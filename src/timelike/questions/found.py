@@ -1,0 +1,103 @@
+"""Found: the answer to a question about many genes, each with a probability."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from timelike.base import checks
+from timelike.base.arrays import Floats, Ints
+from timelike.exceptions import InputError
+from timelike.gp import GP
+from timelike.questions.asked import Answer, Question
+from timelike.questions.odds import running_fdr
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Found:
+    """An answer for each gene.
+
+    Attributes
+    ----------
+    question, answer
+        What was asked, and the evidence for every effect.
+    gp : GP
+        The model whose kernel, clock and noise it was asked under.
+    notes : tuple of str
+        What deserves a second look.
+    """
+
+    question: Question
+    answer: Answer
+    gp: GP
+    notes: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the genes."""
+        return self.question.measured.names
+
+    @cached_property
+    def log_bayes_factor(self) -> Floats:
+        """Log likelihood ratio of "yes" to "no", whatever the effect's shape and size and the gene's noise, (N,)."""
+        return self.answer.log_bayes_factor
+
+    @cached_property
+    def posterior(self) -> Floats:
+        """Probability of each contrast and effect, (N, contrasts, K), see `Question.shape_of`."""
+        return self.answer.posterior
+
+    @cached_property
+    def probability(self) -> Floats:
+        """Probability of "yes", (N,): prior odds are learned from all genes together."""
+        return np.minimum(self.posterior[:, :, self.question.counted].sum(axis=(1, 2)), 1.0)
+
+    @cached_property
+    def fdr(self) -> Floats:
+        """Expected share of false ones among all that are called down to each gene, from the surest on, (N,)."""
+        return running_fdr(self.probability)
+
+    @property
+    def share(self) -> float:
+        """Share of genes for which the answer is "yes", as learned from all."""
+        return float(self.probability.mean())
+
+    def called(self, fdr: float = 0.05) -> Ints:
+        """Positions of the genes that are called at an expected false discovery rate, the surest first."""
+        if not checks.is_number(fdr) or not 0 < fdr < 1:
+            raise InputError(f"fdr is {fdr!r}: expected a number between 0 and 1, as 0.05.")
+        order = self.order
+        return order[self.fdr[order] <= fdr]
+
+    @cached_property
+    def order(self) -> Ints:
+        """Positions of the genes, the surest first."""
+        return np.lexsort((-self.log_bayes_factor, -self.probability))
+
+    def index(self, name: str | int) -> int:
+        """Position of a gene, given by name or by position."""
+        if checks.is_whole(name) and -len(self) <= name < len(self):
+            return int(name) % len(self)
+        if name not in self._position:
+            raise InputError(f"there is no answer about {name!r}. {checks.nearest(str(name), self.names)}")
+        return self._position[str(name)]
+
+    @cached_property
+    def _position(self) -> dict[str, int]:
+        return {name: i for i, name in enumerate(self.names)}
+
+    def _numbers(self) -> pd.DataFrame:
+        """Table of name, log_bayes_factor, probability and fdr."""
+        import pandas as pd
+
+        columns = {"log_bayes_factor": self.log_bayes_factor, "probability": self.probability, "fdr": self.fdr}
+        return pd.DataFrame({"name": list(self.names)} | columns)

@@ -1,0 +1,67 @@
+"""The noise of a gene's own: how much it scatters against what is expected, known only as far as its values tell.
+
+The scale of a gene's noise variance has a scaled inverse chi-square prior, learned from all genes (limma's moderated
+variance). It is summed out on a grid of each gene's own, so that no gene is bolder than what is known about its noise.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from timelike.base.arrays import Floats
+
+NODES = 25
+REACH = 4.0
+"""How far the grid of a gene reaches on both sides, in standard deviations of what is known about its scale."""
+SURE = 1e4
+"""Degrees of freedom of a prior that leaves no doubt: all genes scatter alike."""
+
+
+@dataclass(frozen=True)
+class OwnNoise:
+    """Scales of genes: typically `scale`, and as uncertain as if `freedom` values had told it."""
+
+    scale: float
+    freedom: float
+
+    @classmethod
+    def learned(cls, squares: Floats, freedom: Floats) -> OwnNoise:
+        """From sums of squares of residuals and their degrees of freedom, by the moments of their logarithms."""
+        from scipy.special import digamma, polygamma
+
+        told = freedom >= 1
+        if not told.any():
+            return cls(1.0, SURE)
+        half = freedom[told] / 2
+        ratio = squares[told] / freedom[told]
+        typical = float(np.median(ratio))
+        logs = np.log(np.maximum(ratio, 1e-5 * typical if typical > 0 else 1e-300)) - digamma(half) + np.log(half)
+        middle = float(logs.mean())
+        apart = float(logs.var() - polygamma(1, half).mean()) if told.sum() > 2 else 0.0
+        own = SURE if apart <= 2 / SURE else min(2 * _inverse_trigamma(apart), SURE)
+        return cls(float(np.exp(middle + digamma(own / 2) - np.log(own / 2))), own)
+
+    def expected(self, squares: Floats, freedom: Floats) -> Floats:
+        """The scale of each gene, from its own residuals and the others'."""
+        return (self.freedom * self.scale + squares) / (self.freedom + freedom)
+
+    def grid(self, least: Floats, most: Floats, freedom: Floats) -> Floats:
+        """Scales from below `least` to above `most` for each gene, evenly in logarithms, (n, NODES)."""
+        wide = REACH * np.sqrt(2 / (self.freedom + np.maximum(freedom, 0)))
+        low, high = np.log(least) - wide, np.log(np.maximum(most, least)) + wide
+        return np.exp(low[:, None] + (high - low)[:, None] * np.linspace(0, 1, NODES))
+
+    def log_weights(self, scales: Floats, squares: Floats, freedom: Floats) -> Floats:
+        """Log of prior times likelihood of scales on a grid, without an effect, up to a term of the gene, (n, m)."""
+        logs = np.log(scales / self.scale)
+        prior = -self.freedom / 2 * (logs + self.scale / scales)
+        return prior - freedom[:, None] / 2 * logs - squares[:, None] / (2 * scales)
+
+
+def _inverse_trigamma(value: float) -> float:
+    from scipy.optimize import brentq
+    from scipy.special import polygamma
+
+    return float(brentq(lambda x: float(polygamma(1, x)) - value, 1e-3, 1e7))
