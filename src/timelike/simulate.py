@@ -281,7 +281,7 @@ DIFFERENCES: dict[str, tuple[Shape, Shape]] = {
 }
 """The shapes of control and treated that make each kind of difference, before size and direction."""
 PATTERNS = tuple(f"{kind} {direction}" for kind in DIFFERENCES for direction in ("up", "down"))
-"""The 24 ways in which a gene of :func:`counts` may differ: twelve kinds, and which of the two goes up."""
+"""The 24 ways in which genes of :func:`counts` differ: what the treated do, or which response they delay or lose."""
 
 
 @dataclass(frozen=True)
