@@ -20,20 +20,19 @@ read_data <- function(folder) {
   list(counts = counts, samples = samples)
 }
 
-# Every coefficient in which the condition has a part: its level, and its level at each time.
-of_condition <- function(design) grep("condition", colnames(design))
+# The level of each time, and at each time what the condition adds: all coefficients of the condition are tested.
+# As ~ time * condition, in coefficients whose F of limma is exact: with weights it is not in those of the formula.
+with_factors <- function(data) model.matrix(~ 0 + time + time:condition, data$samples)
 
-with_factors <- function(data) model.matrix(~ time * condition, data$samples)
-
-# With 4 times a spline of 3 degrees of freedom goes through every mean, as factors do; so it has 2 there.
 with_splines <- function(data) {
-  df <- if (nlevels(data$samples$time) > 4) 4 else 2
+  df <- if (nlevels(data$samples$time) > 4) 5 else 3
   model.matrix(~ splines::ns(when, df = df) * condition, data$samples)
 }
 
+of_condition <- function(design) grep("condition", colnames(design))
+
 limma_voom <- function(data, design) {
-  list_of_counts <- calcNormFactors(DGEList(data$counts))
-  fit <- eBayes(lmFit(voom(list_of_counts, design), design))
+  fit <- eBayes(lmFit(voom(calcNormFactors(DGEList(data$counts)), design), design))
   found <- topTable(fit, coef = of_condition(design), number = Inf, sort.by = "none")
   data.frame(p = found$P.Value, adjusted = found$adj.P.Val)
 }
