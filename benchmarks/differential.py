@@ -178,12 +178,13 @@ def judged(data: Data, method: str, found: Found, different: np.ndarray) -> Reco
 
 def run(some: Sequence[Data], methods: Sequence[str], cache: Path) -> Iterator[Record]:
     peers = [method for method in methods if method != "timelike"]
+    folders = [laid_out(data, cache) for data in some]
     if peers:
-        run_peers(peers, [laid_out(data, cache) for data in some])
-    for data in some:
+        run_peers(peers, folders)
+    for data, folder in zip(some, folders, strict=True):
         made = data.made()
         for method in methods:
-            found = run_timelike(made) if method == "timelike" else read_peer(laid_out(data, cache), method, made)
+            found = run_timelike(made) if method == "timelike" else read_peer(folder, method, made)
             yield judged(data, method, found, made.different)
 
 
