@@ -47,6 +47,7 @@ bench: .venv-bench/ready  ## race us against peers; writes benchmarks/results (l
 	.venv-bench/bin/python benchmarks/clusters.py --seeds 100
 	.venv-bench/bin/python benchmarks/real_courses.py all
 	.venv-bench/bin/python benchmarks/peers.py
+	.venv-bench/bin/python benchmarks/differential.py
 
 oldest: .venv-oldest/ready  ## all tests with the oldest supported versions of every dependency
 	.venv-oldest/bin/python -m pytest -n auto

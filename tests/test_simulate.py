@@ -178,6 +178,119 @@ def test_courses_on_a_clock_have_the_given_noise():
     assert (noisy - bare).std() == pytest.approx(0.1, rel=0.05)
 
 
+def made(**settings):
+    return simulate.counts(**{"genes": 2400, "times": (0, 2, 8, 24), "different": 0.5, "seed": 3} | settings)
+
+
+def differences(counts):
+    """True log2 means of treated minus control, (genes, samples / 2)."""
+    half = len(counts.times) // 2
+    return counts.log2_means[:, half:] - counts.log2_means[:, :half]
+
+
+def test_a_seed_gives_the_same_counts_and_another_seed_others():
+    first, again, other = (made(seed=s) for s in (3, 3, 4))
+    for name, value in vars(first).items():
+        assert_array_equal(value, getattr(again, name))
+    assert (first.counts != other.counts).any()
+    assert (first.pattern != other.pattern).any()
+
+
+def test_samples_of_two_conditions():
+    counts = made(genes=12, times=(0, 1.5, 9), replicates=2)
+    assert counts.counts.shape == counts.log2_means.shape == (12, 12)
+    assert counts.counts.dtype == np.int64
+    assert counts.times.tolist() == [0, 0, 1.5, 1.5, 9, 9] * 2
+    assert counts.conditions.tolist() == ["control"] * 6 + ["treated"] * 6
+    assert counts.replicates.tolist() == [0, 1] * 6
+    assert counts.names[0] == "gene01"
+    assert len(set(counts.names)) == 12
+
+
+@pytest.mark.parametrize("times", [(0, 1), (0, 2, 8, 24), simulate.CLOCK_TIMES])
+def test_conditions_differ_where_and_only_where_it_is_said(times):
+    counts = made(times=times)
+    largest = np.abs(differences(counts)).max(axis=1)
+    assert counts.different.sum() == 1200
+    assert_array_equal(counts.different, counts.pattern >= 0)
+    assert_array_equal(np.bincount(counts.pattern[counts.different]), [50] * 24)
+    assert (largest[~counts.different] == 0).all()
+    assert 0.5 - 1e-9 <= largest[counts.different].min() < 0.6
+    assert 2.9 < largest[counts.different].max() <= 3 + 1e-9
+
+
+@pytest.mark.parametrize(
+    ("pattern", "largest_at"),
+    [("early up", {1, 2}), ("middle up", {3, 4}), ("late up", {7}), ("gradual up", {7}), ("fading up", {0})],
+)
+def test_patterns_are_largest_when_their_names_say(pattern, largest_at):
+    counts = made(times=simulate.CLOCK_TIMES, replicates=1, patterns=[pattern])
+    shape = differences(counts)[counts.different]
+    assert set(shape.argmax(axis=1).tolist()) == largest_at
+    assert shape.min() >= 0
+
+
+def test_down_is_up_turned_over():
+    up, down = (differences(made(patterns=[f"sustained {way}"])) for way in ("up", "down"))
+    assert_allclose(up, -down, atol=1e-12)
+
+
+def test_a_spike_is_at_one_time_and_a_level_at_all():
+    spike, level = (made(patterns=[f"{kind} up"], replicates=1) for kind in ("spike", "level"))
+    assert ((differences(spike) > 1e-9).sum(axis=1)[spike.different] == 1).all()
+    assert_allclose(np.ptp(differences(level), axis=1), 0, atol=1e-12)
+
+
+def test_a_reversed_response_is_the_controls_turned_over():
+    counts = made(times=simulate.CLOCK_TIMES, replicates=1, patterns=["reversed up"], different=1)
+    alone = np.ptp(counts.log2_means[:, :8] + counts.log2_means[:, 8:], axis=1) < 1e-9  # no change of both besides
+    assert alone.mean() == pytest.approx(2 / 3, abs=0.04)
+    assert (counts.log2_means[:, 4] - counts.log2_means[:, 0])[alone].min() > 0
+
+
+def test_a_third_of_the_genes_changes_in_both_conditions():
+    moves = np.ptp(made(different=0).log2_means, axis=1)
+    assert (moves > 1e-9).mean() == pytest.approx(1 / 3, abs=0.03)
+
+
+@pytest.mark.parametrize("dispersions", simulate.DISPERSIONS)
+def test_counts_have_mean_and_variance_of_the_negative_binomial(dispersions):
+    counts = made(genes=4000, dispersions=dispersions)
+    mean = counts.library_sizes * 2**counts.log2_means
+    variance = mean + counts.dispersions[:, None] * mean**2
+    z = (counts.counts - mean) / np.sqrt(variance)
+    seen = mean.min(axis=1) > 5
+    assert z[seen].mean() == pytest.approx(0, abs=0.02)
+    assert (z[seen] ** 2).mean() == pytest.approx(1, abs=0.03)
+
+
+@pytest.mark.parametrize("dispersions", simulate.DISPERSIONS)
+@pytest.mark.parametrize("spread", [0.0, 0.3, 0.8])
+def test_dispersions_lie_about_their_trend(dispersions, spread):
+    counts = made(genes=20_000, dispersions=dispersions, dispersion_spread=spread, different=0, replicates=1)
+    steady = np.ptp(counts.log2_means, axis=1) < 1e-9
+    trend = 0.05 + 2 / 2 ** counts.log2_means[steady, 0]
+    factors = np.log(counts.dispersions[steady] / trend)
+    assert factors.std() == pytest.approx(spread, rel=0.05, abs=1e-9)
+    assert np.median(factors) == pytest.approx(0, abs=0.25 * spread + 1e-9)
+
+
+def test_genes_are_hardly_seen_to_very_common_and_libraries_differ():
+    counts = made(genes=18_000, replicates=2)
+    total = counts.counts.sum(axis=1)
+    assert 0 < (total == 0).sum() < 100
+    low, high = np.quantile(total, [0.025, 0.975])
+    assert 3 < np.log10(high / low) < 5
+    assert 1.6 < counts.library_sizes.max() / counts.library_sizes.min() <= 2
+
+
+def test_outliers_come_on_top():
+    plain, counts = made(), made(outliers=0.01)
+    assert counts.outlying.mean() == pytest.approx(0.01, abs=0.002)
+    assert_array_equal(counts.counts, np.where(counts.outlying, 10 * plain.counts, plain.counts))
+    assert not plain.outlying.any()
+
+
 BAD = {
     "profiles": [{"noise": -1}, {"noise": float("nan")}, {"per_group": 0}, {"sampling": "random"}],
     "replicated": [{"noise": -1}, {"replicates": 0}, {"per_group": 0}],
@@ -191,6 +304,12 @@ BAD = {
     ],
     "deviating": [{"noise": -1}, {"per_group": 0}, {"groups": 0}, {"deviation": -1}, {"scales": (0.3, 0)}],
     "on_clock": [{"noise": -1}, {"per_group": 0}, {"groups": 0}, {"tau": 0}, {"tau": float("nan")}],
+    "counts": [
+        *({"genes": 0}, {"replicates": 0}, {"different": -0.1}, {"different": 2}, {"outliers": 2}),
+        *({"times": (1,)}, {"times": (0, 2, 2)}, {"times": (0, float("nan"))}),
+        *({"patterns": ()}, {"patterns": ["sideways"]}),
+        *({"dispersions": "gamma"}, {"dispersion_spread": -1}, {"dispersion_spread": float("nan")}),
+    ],
 }
 
 
