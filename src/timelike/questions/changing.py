@@ -172,7 +172,7 @@ def changing(courses: TimeCourses, gp: GP | None = None) -> Changing:
     >>> values[:5] += times
     >>> found = tl.changing(tl.TimeCourses.from_arrays(times, values))
     >>> [found.names[i] for i in found.called(fdr=0.01)]
-    ['1', '3', '0', '4', '2']
+    ['2', '1', '3', '0', '4']
     """
     checks.instance(courses, TimeCourses, "courses")
     given = {ALL: courses}

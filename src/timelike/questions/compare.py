@@ -142,7 +142,7 @@ class Compared(Found):
         genes = np.arange(len(self))
         curves = [effect_at(self.question, self.answer, genes, at, pair).mean for pair in self.pairs]
         stacked = np.stack(curves, axis=1)
-        size = np.abs(np.where(np.isnan(stacked), -1, stacked)).reshape(len(self), -1)
+        size = np.where(np.isnan(stacked), -1, np.abs(stacked)).reshape(len(self), -1)
         pair, time = np.unravel_index(size.argmax(axis=1), (len(self.pairs), len(at)))
         return Largest(stacked[genes, pair, time], at[time, 0], pair)
 
@@ -189,9 +189,7 @@ def stretches(times: Floats, curve: Curve) -> list[tuple[float, float, int]]:
     """
     sign = np.where(np.abs(curve.mean) > BAND * curve.sd, np.sign(curve.mean), 0).astype(int)
     edges = np.flatnonzero(np.diff(np.concatenate([[0], sign, [0]])))
-    return [
-        (float(times[a]), float(times[b - 1]), int(sign[a])) for a, b in pairwise(edges) if sign[min(a, len(sign) - 1)]
-    ]
+    return [(float(times[a]), float(times[b - 1]), int(sign[a])) for a, b in pairwise(edges.tolist()) if sign[a]]
 
 
 def compare(conditions: Mapping[str, TimeCourses] | TimeCourses, gp: GP | None = None) -> Compared:
