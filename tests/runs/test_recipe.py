@@ -1,5 +1,6 @@
 """Choices: what they may be, what becomes of them, and that each is named in one place alone."""
 
+import json
 from dataclasses import fields
 from typing import get_type_hints
 
@@ -9,6 +10,7 @@ import pytest
 import timelike as tl
 from timelike.clusters.methods import METHODS
 from timelike.exceptions import InputError
+from timelike.runs.analysis import Analysis
 from timelike.runs.recipe import PLAIN, Choices, Recipe
 
 
@@ -67,9 +69,58 @@ def test_a_method_says_whether_it_chooses_the_number(name):
         ({"robust": 1}, "robust is 1: expected True or False"),
         ({"refine": "auto"}, "refine is 'auto': expected True or False"),
         ({"noise": "own"}, "noise is 'own': choose from auto, common"),
-        ({"colour": "red"}, "there is no choice 'colour': expected most_variable, scale"),
+        ({"colour": "red"}, "there is no choice 'colour': expected most_variable, changing, scale"),
     ],
 )
 def test_choices_are_checked(choices, message):
     with pytest.raises(InputError, match=message):
         Recipe.of(**choices)
+
+
+def some_that_change(conditions=()):
+    """Forty courses, the first eight of which rise; under the second condition the ninth does too."""
+    rng = np.random.default_rng(3)
+    times = np.repeat([0.0, 2, 4, 8], 3)
+    values, names = [], []
+    for k, condition in enumerate(conditions or [""]):
+        made = rng.normal(size=(40, 12))
+        made[: 8 + k] += 2 * times
+        values.append(made)
+        names += [f"g{i}{f' | {condition}' if condition else ''}" for i in range(40)]
+    return tl.TimeCourses.from_arrays(times, np.concatenate(values), names)
+
+
+def test_only_courses_that_change_are_kept():
+    courses = some_that_change()
+    recipe = Recipe(changing=0.05)
+    chosen = recipe.prepared(courses)
+    assert chosen.names == courses.names[:8]
+    words = recipe.selection(courses, chosen)
+    assert words == "8 of 40 courses, those that change at an expected false discovery rate of 5 %"
+    assert Recipe().selection(courses, courses) is None
+    assert len(Recipe(changing=0.05, most_variable=3).prepared(courses)) == 3
+
+
+def test_names_that_change_under_any_condition_keep_all_of_them():
+    courses = some_that_change(["wt", "mut"])
+    chosen = Recipe(changing=0.05).prepared(courses)
+    assert chosen.names == tuple(f"g{i} | {c}" for c in ("wt", "mut") for i in range(9))
+
+
+@pytest.mark.parametrize("rate", [0, 1, 5, -0.1, "much", True])
+def test_a_rate_is_between_0_and_1(rate):
+    with pytest.raises(InputError, match=r"changing is .*: expected a number between 0 and 1"):
+        Recipe(changing=rate)
+
+
+def test_the_selection_is_in_record_account_and_methods(tmp_path):
+    said = []
+    courses = some_that_change()
+    tl.analyse(courses, tmp_path / "out", changing=0.05, k=1, say=said.append)
+    words = "8 of 40 courses, those that change at an expected false discovery rate of 5 %"
+    assert f"selected {words}" in said
+    record = json.loads((tmp_path / "out" / "run.json").read_text())
+    assert record["recipe"]["changing"] == 0.05
+    assert record["selected"] == words
+    assert f"They are {words}." in (tmp_path / "out" / "report.html").read_text()
+    assert Analysis.load(tmp_path / "out").record.selected == words

@@ -8,6 +8,7 @@ from timelike.cli.about_verbs import completion, demo, info
 from timelike.cli.cluster_verbs import bhi, cluster, predict, repeat, report
 from timelike.cli.output import Verbs
 from timelike.cli.pair_verbs import explain, fit, neighbors, similarity
+from timelike.cli.question_verbs import changing, compare
 from timelike.reproduce.command import reproduce
 
 EPILOG = "Exit codes: 0 done, 1 something unexpected, 2 a mistake in the input or the options (one line says which)."
@@ -21,6 +22,22 @@ def main() -> None:
     """Tell which short, noisy, irregular time courses are alike, and group them."""
 
 
-VERBS = (bhi, cluster, completion, demo, explain, fit, info, neighbors, predict, repeat, report, reproduce, similarity)
+VERBS = (
+    bhi,
+    changing,
+    cluster,
+    compare,
+    completion,
+    demo,
+    explain,
+    fit,
+    info,
+    neighbors,
+    predict,
+    repeat,
+    report,
+    reproduce,
+    similarity,
+)
 for verb in VERBS:
     main.add_command(verb)

@@ -57,22 +57,32 @@ CLOCK = (
 MOST_VARIABLE = (
     "Keep only the N courses that vary most (N names with all their conditions, where there are conditions)."
 )
+CHANGING = (
+    "Keep only the courses that change over time at this expected false discovery rate, as 0.05 (names with all their "
+    "conditions, where there are conditions)."
+)
 SCALE = "What is compared: values as they are; minus each course's mean; also divided by its sd."
 
 
 def reading_options(command: Verb) -> Verb:
     """The file, and how to read it."""
+    return click.argument("file", type=FILE)(how_to_read(command))
+
+
+def how_to_read(command: Verb) -> Verb:
+    """How to read a file, without the file itself."""
     for name, row in reversed(OPTIONS.items()):
         kind = click.Choice(row.choices) if row.choices else KINDS.get(row.kind)
         command = click.option(f"--{name}", type=kind, help=row.help)(command)
-    return click.argument("file", type=FILE)(quiet_option(command))
+    return quiet_option(command)
 
 
 def course_options(command: Verb) -> Verb:
     """The file, how to read it, and what to compare; every verb that takes courses has them."""
     scale = click.option("--scale", type=click.Choice(list(SCALES)), default="none", show_default=True, help=SCALE)
     most = click.option("--most-variable", type=int, metavar="N", help=MOST_VARIABLE)
-    return reading_options(scale(most(command)))
+    changing = click.option("--changing", type=float, metavar="FDR", help=CHANGING)
+    return reading_options(changing(most(scale(command))))
 
 
 def model_options(command: Verb) -> Verb:
@@ -104,7 +114,11 @@ def split_reading(options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, An
 def courses_of(file: Path, **options: Any) -> TimeCourses:
     """The courses of a file, chosen and scaled as asked, with a word about what was understood."""
     reading, choices = split_reading(options)
-    return prepared(understood(file, reading).courses, Recipe.of(**choices))
+    given, recipe = understood(file, reading).courses, Recipe.of(**choices)
+    courses = prepared(given, recipe)
+    if (words := recipe.selection(given, courses)) is not None:
+        say(f"selected {words}")
+    return courses
 
 
 def understood(file: Path, reading: dict[str, Any]) -> Understood:

@@ -19,6 +19,7 @@ from timelike.gp import GP, Curve
 from timelike.gp.kernels import evenly
 from timelike.questions import modelling
 from timelike.questions.asked import Contrast, Question, answered, effect_at
+from timelike.questions.bridged import bridged
 from timelike.questions.coordinates import FEW, Coordinates
 from timelike.questions.found import Found
 from timelike.questions.measured import check_times, matched, measured
@@ -115,10 +116,10 @@ class Compared(Found):
     def intervals(self, name: str | int, between: tuple[str, str] | None = None) -> list[tuple[float, float, int]]:
         """When a gene differs: (from, to, sign) for each stretch of time in which 95 % of the band is off zero.
 
-        The sign is that of the second condition less the first.
+        The sign is that of the second condition less the first. Stretches that nothing was measured between are one.
         """
         curve = self.difference(name, self._grid, between)
-        return stretches(self._grid, curve)
+        return bridged(stretches(self._grid, curve), check_times(self.question.measured.conditions))
 
     def _pair(self, between: tuple[str, str] | None) -> tuple[int, int]:
         if between is None:

@@ -30,7 +30,9 @@ CURVE_SIZES = (0.25, 0.5, 1.0, 2.0, 4.0)
 """Standard deviations of shared curves, in units of the model's signal, where they are not free at every time."""
 
 
-def model_for(conditions: Mapping[str, TimeCourses], gp: GP | None) -> GP:
+def model_for(
+    conditions: Mapping[str, TimeCourses], gp: GP | None, kernel: str = "se", clock: str | float = "auto"
+) -> GP:
     """The model that was given, or one fitted to a sample of all courses, each minus its mean."""
     if gp is not None:
         checks.instance(gp, GP, "gp")
@@ -41,7 +43,7 @@ def model_for(conditions: Mapping[str, TimeCourses], gp: GP | None) -> GP:
         return GP.se(1.0, 1.0, _typical_noise(together))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FitWarning)  # they are about this sample; shapes of effects are sought anyway
-        return fit(together, mean="zero")
+        return fit(together, kernel, mean="zero", clock=clock)
 
 
 def _drawn(condition: str, courses: TimeCourses, count: int) -> TimeCourses:

@@ -30,7 +30,9 @@ def methods(subject: Subject) -> list[str]:
     """Paragraphs ready to paste into a paper."""
     scaling = subject.run.get("scaling")
     scaled = f" Values were {scaling} before the analysis." if scaling and scaling != "none" else ""
-    data = f"{measured(subject, 'time course')}{scaled}"
+    chosen = subject.run.get("selected")
+    selected = f" They are {chosen}." if chosen else ""
+    data = f"{measured(subject, 'time course')}{selected}{scaled}"
     compared = (
         "The similarity of two courses is the natural logarithm of the likelihood ratio between one curve shared by "
         "both and a separate curve for each (Liu & Barahona, 2021)."

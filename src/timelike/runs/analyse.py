@@ -63,8 +63,8 @@ def analyse(
     say
         Called with a line about each step.
     **choices
-        ``most_variable``, ``scale``, ``kernel``, ``clock``, ``method``, ``k``, ``spread``, ``robust``, ``noise``,
-        ``refine``, ``neighbors``, ``seed``, ``title``, ``time_unit``, ``value_name``: see
+        ``changing``, ``most_variable``, ``scale``, ``kernel``, ``clock``, ``method``, ``k``, ``spread``, ``robust``,
+        ``noise``, ``refine``, ``neighbors``, ``seed``, ``title``, ``time_unit``, ``value_name``: see
         :class:`timelike.runs.recipe.Recipe`. By default no course is left out and nothing is scaled.
 
     Warns
@@ -92,6 +92,9 @@ def analyse(
         for doubt in () if heard else doubts:
             warn(doubt, DataWarning)
         courses = prepared(given, recipe)
+        selected = recipe.selection(given, courses)
+        if selected is not None:
+            say(f"selected {selected}")
         gp = given_or_fitted(courses, model, recipe.kernel, recipe.clock, say, robust=recipe.robust)
         recipe = recipe if model is None else replace(recipe, kernel=name_of(gp.kernel), clock=gp.clock or "linear")
         note_gaps(courses, gp)
@@ -100,7 +103,7 @@ def analyse(
         clustering = recipe.grouped(courses, gp)
         terms = None if ontology is None else enrichment(clustering.labels, list(clustering.names), ontology)
         kept = tuple(dict.fromkeys([*doubts, *notes()]))
-        record = Record(source, recipe, None if model is None else GIVEN, notes=kept)
+        record = Record(source, recipe, None if model is None else GIVEN, notes=kept, selected=selected)
         analysis = Analysis(here, clustering, record, terms)
         return analysis if folder is None else write(analysis, folder, say)
 

@@ -98,6 +98,7 @@ class Analysis:
         """The choices that were made and the versions that worked, by name, as the report lists them."""
         source, recipe = self.record.source, self.record.recipe
         known: dict[str, Any] = {"file": source.path, "SHA-256": source.sha256, "read": "; ".join(source.understood)}
+        known["selected"] = self.record.selected
         known |= {name.replace("_", " "): value for name, value in vars(recipe).items() if name not in SHOWN_ELSEWHERE}
         news = {name: value for name, value in known.items() if value not in (None, "") and value is not True}
         return news | {"scaling": SCALES[recipe.scale].word, "versions": self.record.versions}

@@ -22,7 +22,7 @@ from timelike.gp import GP
 from timelike.pairs.nearest.neighbors import Neighbors
 from timelike.reporting.report import report
 from timelike.runs.analysis import Analysis
-from timelike.runs.record import Record, Search
+from timelike.runs.record import Record, Search, outputs_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -96,10 +96,7 @@ def _written(analysis: Analysis, out: Path) -> Record:
 
 def _clear(out: Path) -> None:
     """Remove the run that is overwritten, its record first."""
-    try:
-        old = Record.load(out / RECORD).outputs
-    except InputError:
-        old = {}
+    old = outputs_of(out / RECORD)
     (out / RECORD).unlink(missing_ok=True)
     for name in old:
         if Path(name).name == name:  # a record may come from anybody

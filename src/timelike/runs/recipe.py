@@ -17,6 +17,8 @@ from timelike.courses import TimeCourses
 from timelike.exceptions import InputError
 from timelike.gp import GP
 from timelike.gp.fit import check_clock
+from timelike.questions.changing import changing
+from timelike.questions.telling import RATE, is_rate, percent
 
 
 class Scale(NamedTuple):
@@ -42,6 +44,7 @@ class Choices(TypedDict, total=False):
     """Choices by name, as :func:`timelike.analyse` takes them: the fields of :class:`Recipe`, any of them left out."""
 
     most_variable: int | None
+    changing: float | None
     scale: str
     kernel: str
     clock: Clock
@@ -67,6 +70,10 @@ class Recipe:
     most_variable : int or None
         Keep only so many courses, those whose values vary most; where courses have conditions, so many names, each
         with all of its conditions.
+    changing : float or None
+        Keep only the courses that change over time at this expected false discovery rate, see
+        :func:`timelike.changing`; where courses have conditions, names that change under any of them. The most
+        variable are chosen from these.
     scale : str
         One of :data:`SCALES`.
     kernel : str
@@ -99,6 +106,7 @@ class Recipe:
     """
 
     most_variable: int | None = None
+    changing: float | None = None
     scale: str = "none"
     kernel: str = "se"
     clock: Clock = "auto"
@@ -136,8 +144,26 @@ class Recipe:
 
     def prepared(self, courses: TimeCourses) -> TimeCourses:
         """The courses that are analysed: selected and scaled."""
-        chosen = courses if self.most_variable is None else courses.most_variable(self.most_variable)
+        chosen = courses if self.changing is None else changing(courses).select(self.changing)
+        chosen = chosen if self.most_variable is None else chosen.most_variable(self.most_variable)
         return self.scaled(chosen)
+
+    def selection(self, given: TimeCourses, chosen: TimeCourses) -> str | None:
+        """Which of the given courses were chosen, in words; None where nothing was left to choose.
+
+        Examples
+        --------
+        >>> given = TimeCourses.from_arrays([0, 1], [[1, 2], [1, 5], [3, 2]])
+        >>> Recipe(changing=0.05, most_variable=2).selection(given, given.select([1, 2]))
+        '2 of 3 courses, those that change at an expected false discovery rate of 5 % and of these the most variable'
+        """
+        if self.changing is None and self.most_variable is None:
+            return None
+        who = "those that" if given.conditions is None else "those of names that, under any condition,"
+        words = [] if self.changing is None else [f"{who} change at {RATE} of {percent(self.changing)}"]
+        if self.most_variable is not None:
+            words.append("of these the most variable" if words else "the most variable")
+        return f"{len(chosen):,} of {len(given):,} courses, {' and '.join(words)}"
 
     def scaled(self, courses: TimeCourses) -> TimeCourses:
         """The courses, scaled but not selected."""
@@ -154,7 +180,9 @@ def _whole(value: Any, name: str) -> int:
     return int(value)
 
 
-def _spread(value: Any, _: str) -> float:
+def _number(value: Any, name: str) -> float:
+    if name == "changing":
+        return is_rate(value, "changing")
     check_spread(value)
     return float(value)
 
@@ -178,7 +206,7 @@ def _clock(value: Any, _: str) -> Clock:
 
 PLAIN: dict[str, Callable[[Any, str], Any]] = {
     "int": _whole,
-    "float": _spread,
+    "float": _number,
     "bool": _truth,
     "str": _text,
     "Clock": _clock,

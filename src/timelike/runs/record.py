@@ -64,6 +64,8 @@ class Record:
         Package -> version.
     search
         None for a single course, and in records that do not have it yet.
+    selected
+        Which of the courses were chosen, in words; None where all were.
     """
 
     source: Source
@@ -73,6 +75,7 @@ class Record:
     notes: tuple[str, ...] = ()
     versions: dict[str, str] = field(default_factory=lambda: versions())
     search: Search | None = None
+    selected: str | None = None
 
     def save(self, path: Path) -> None:
         """Write the record as JSON."""
@@ -93,9 +96,18 @@ class Record:
                 _notes(data),
                 _texts(data, "versions"),
                 _search(data),
+                _text(data, "selected"),
             )
         except (InputError, TypeError) as problem:
             raise InputError(f"{path}: {problem}") from None
+
+
+def outputs_of(path: Path) -> dict[str, str]:
+    """File name -> SHA-256 of what a run wrote, of clusters or of a question; nothing where there is no such record."""
+    try:
+        return _texts(json.loads(path.read_text(encoding="utf-8")), "outputs")
+    except (OSError, ValueError, AttributeError, RecursionError, InputError):
+        return {}
 
 
 def versions() -> dict[str, str]:

@@ -1,0 +1,142 @@
+"""The folder of a question: the names of its files, and how they are written, each as it comes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from timelike.base.arrays import Floats, Ints
+from timelike.base.files import checksum
+from timelike.base.tables import write_table
+from timelike.exceptions import InputError
+from timelike.questions.changing import Changing
+from timelike.questions.compare import Compared
+from timelike.questions.found import Found
+from timelike.questions.telling import effects_of, grid, interval_words
+from timelike.runs.failures import attempted
+from timelike.runs.folder import MODEL, RECORD, Say, _clear
+from timelike.runs.question_record import QuestionRecord
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+DIFFERENCES, PARTITIONS, DIFFERENCE_CURVES = "differences.csv", "partitions.csv", "difference_curves.csv"
+CHANGING, CHANGE_CURVES = "changing.csv", "change_curves.csv"
+GRID = 41
+"""Times at which curves are written."""
+
+Step = Callable[[Found, QuestionRecord, Path], Sequence[str]]
+"""Writes files into a folder; their names."""
+
+
+def write(found: Found, record: QuestionRecord, out: Path, say: Say) -> QuestionRecord:
+    """Write all files of an answer into the folder `out`, each as it comes; the record, which knows them.
+
+    Each step's files appear when they are whole, and the record after each step: where a later one fails, what came
+    before stays.
+    """
+    say("writing tables, figures and the report")
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        _clear(out)
+    except OSError as problem:
+        raise InputError(f"cannot write into {out}: {problem.strerror}.") from None
+    failed: list[str] = []
+    for what, step in _steps(found).items():
+        sums = attempted(what, partial(_written, step, found, record, out), failed) or {}
+        given = sums[MODEL] if record.model_sha256 is not None and MODEL in sums else record.model_sha256
+        notes = tuple(dict.fromkeys([*record.notes, *failed]))
+        record = replace(record, outputs=record.outputs | sums, model_sha256=given, notes=notes)
+        record.save(out / RECORD)
+    return record
+
+
+def _written(step: Step, found: Found, record: QuestionRecord, out: Path) -> dict[str, str]:
+    """Write the files of a step; their names and sums."""
+    with TemporaryDirectory(dir=out, prefix=".new-") as place:
+        names = step(found, record, Path(place))
+        sums = {name: checksum(Path(place) / name) for name in names}
+        for name in names:
+            (Path(place) / name).replace(out / name)
+    return sums
+
+
+def _steps(found: Found) -> dict[str, Step]:
+    """What is written, in this order."""
+    steps: dict[str, Step] = {MODEL: _model}
+    if isinstance(found, Compared):
+        steps[DIFFERENCES] = _table(DIFFERENCES, differences)
+        if len(found.conditions) > 2:
+            steps[PARTITIONS] = _table(PARTITIONS, lambda found, _: _partitions(found))
+        steps[DIFFERENCE_CURVES] = _table(DIFFERENCE_CURVES, difference_curves)
+    if isinstance(found, Changing):
+        steps[CHANGING] = _table(CHANGING, lambda found, _: found.to_frame())
+        steps[CHANGE_CURVES] = _table(CHANGE_CURVES, change_curves)
+    return steps
+
+
+def _model(found: Found, _: QuestionRecord, out: Path) -> Sequence[str]:
+    found.gp.save(out / MODEL)
+    return [MODEL]
+
+
+def _table(name: str, make: Callable[..., pd.DataFrame]) -> Step:
+    """What writes a table under a name, made from the answer and the rate at which genes are called."""
+
+    def written(found: Found, record: QuestionRecord, out: Path) -> Sequence[str]:
+        write_table(make(found, record.wish.fdr), out / name)
+        return [name]
+
+    return written
+
+
+# -- tables ----------------------------------------------------------------------------------------------------------
+
+
+def differences(found: Compared, fdr: float) -> pd.DataFrame:
+    """The table of a comparison, with the intervals of the genes that are called in words."""
+    frame, called = found.to_frame(), found.called(fdr)
+    words = interval_words(found, called)
+    return frame.assign(intervals=[*words, *[""] * (len(frame) - len(words))])  # both have the surest first
+
+
+def _partitions(found: Compared) -> pd.DataFrame:
+    return found.partitions.iloc[found.order].reset_index()
+
+
+def difference_curves(found: Compared, fdr: float) -> pd.DataFrame:
+    """Tidy table of the differences of the genes that are called: name, first, second, time, mean and sd."""
+    import pandas as pd
+
+    called, at = found.called(fdr), grid(found, GRID)
+    tables = []
+    for first, second in found.pairs:
+        mean, sd = effects_of(found, called, at, (first, second))
+        conditions = {"first": found.conditions[first], "second": found.conditions[second]}
+        tables.append(_tidy(found, called, at, mean, sd).assign(**conditions))
+    order = ["name", "first", "second", "time", "mean", "sd"]
+    return pd.concat(tables)[order].sort_values("name", kind="stable", key=_in_order(found, called))
+
+
+def _in_order(found: Found, genes: Ints) -> Callable[[pd.Series], pd.Series]:
+    place = {found.names[gene]: i for i, gene in enumerate(genes)}
+    return lambda names: names.map(place)
+
+
+def change_curves(found: Changing, fdr: float) -> pd.DataFrame:
+    """Tidy table of the ways of the courses that change from their mean levels: name, time, mean and sd."""
+    called, at = found.called(fdr), grid(found, GRID)
+    return _tidy(found, called, at, *effects_of(found, called, at, (0, 0)))
+
+
+def _tidy(found: Found, genes: Ints, at: Floats, mean: Floats, sd: Floats) -> pd.DataFrame:
+    import pandas as pd
+
+    names = np.repeat([found.names[gene] for gene in genes], len(at))
+    return pd.DataFrame({"name": names, "time": np.tile(at, len(genes)), "mean": mean.ravel(), "sd": sd.ravel()})
