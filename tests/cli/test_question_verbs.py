@@ -118,9 +118,12 @@ def test_changing_writes_what_the_library_finds(two, tmp_path):
     assert f"{len(found.called(0.05)):,} of 80 courses change" in said.stdout
     pd.testing.assert_frame_equal(pd.read_csv(out / "changing.csv"), found.to_frame(), rtol=1e-6)
     curves = pd.read_csv(out / "change_curves.csv")
+    assert list(dict.fromkeys(curves["name"])) == [found.names[i] for i in found.called(0.05)]
     first = curves[curves["name"] == found.names[found.order[0]]]
-    drawn = found.change(int(found.order[0]), first["time"])
-    np.testing.assert_allclose(first["mean"], drawn.mean, rtol=1e-6, atol=1e-9)
+    course = found.courses[int(found.order[0])]
+    drawn = found.gp.posterior(course.centered(), first["time"])
+    np.testing.assert_allclose(first["mean"], drawn.mean + course.values.mean(), rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(first["sd"], drawn.sd, rtol=1e-3, atol=1e-4)
 
 
 def test_force_takes_away_all_of_the_run_before(two, tmp_path):

@@ -12,15 +12,18 @@ from timelike.plot.cluster_figures import cluster_panels, clusters
 from timelike.plot.course_figures import courses, explanation, neighbors, pair
 from timelike.plot.matrix_figures import heatmap, value_heatmap
 from timelike.plot.parts import COLORS, panels, save
+from timelike.plot.question_figures import changes, differences, volcano
 from timelike.plot.tree_figures import bound, dendrogram, tree_heatmap
 
 __all__ = [
     "COLORS",
     "bound",
+    "changes",
     "cluster_panels",
     "clusters",
     "courses",
     "dendrogram",
+    "differences",
     "explanation",
     "heatmap",
     "neighbors",
@@ -29,4 +32,5 @@ __all__ = [
     "save",
     "tree_heatmap",
     "value_heatmap",
+    "volcano",
 ]

@@ -95,11 +95,11 @@ def _subplots(figure: Any, count: int, columns: int, *, small: bool) -> list[Axe
     axes = [figure.add_subplot(rows, columns, k + 1) for k in range(count)]
     if small:
         for ax in axes:
-            _for_print(ax)
+            for_print(ax)
     return axes
 
 
-def _for_print(ax: Any) -> None:
+def for_print(ax: Any) -> None:
     """Sizes of text that hold for whatever is drawn later; the settings of the session are left alone."""
     ax.tick_params(labelsize=POINTS - 1, width=0.6, length=3)
     for axis in (ax.xaxis, ax.yaxis):

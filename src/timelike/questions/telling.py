@@ -14,7 +14,6 @@ from timelike.gp import Curve
 from timelike.gp.kernels import evenly
 from timelike.questions.asked import effect_at
 from timelike.questions.bridged import Stretch, bridged
-from timelike.questions.changing import Changing
 from timelike.questions.compare import Compared, stretches
 from timelike.questions.found import Found
 from timelike.questions.measured import check_times
@@ -87,11 +86,8 @@ def effects_of(found: Found, genes: Ints, times: Floats, between: tuple[int, int
 
 def curves_of(found: Found, genes: Ints, times: Floats) -> dict[str, Curve]:
     """The curves of some genes under each condition, at times (T,): (n, T) each; NaN where a gene was not measured."""
-    genes = np.asarray(genes, dtype=np.intp)
-    if isinstance(found, Changing):
-        way, level = effects_of(found, genes, times, (0, 0)), found.question.measured.middle[genes]
-        return {name: Curve(way.mean + level[:, None], way.sd) for name in found.question.measured.conditions}
-    return {name: _own_curves(found, c, genes, times) for c, name in enumerate(found.question.measured.conditions)}
+    genes, names = np.asarray(genes, dtype=np.intp), found.question.measured.conditions
+    return {name: _own_curves(found, c, genes, times) for c, name in enumerate(names)}
 
 
 def _own_curves(found: Found, condition: int, genes: Ints, times: Floats) -> Curve:
@@ -111,6 +107,16 @@ def _own_curves(found: Found, condition: int, genes: Ints, times: Floats) -> Cur
         mean[rows] = level + (values - level) @ weights
         sd[rows] = np.sqrt(np.maximum(gp.covariance.diag(times[:, None]) - (near.T * weights).sum(axis=0), 0))
     return Curve(mean, sd)
+
+
+def sizes_of(found: Found) -> Floats:
+    """The largest difference of each gene between conditions, or its largest change since the start, (N,)."""
+    if isinstance(found, Compared):
+        return found.largest.difference
+    at = found.question.measured.coordinates.points
+    curves = effects_of(found, np.arange(len(found)), np.sort(at[:, 0]), (0, 0)).mean
+    way = curves - curves[:, :1]
+    return np.asarray(way[np.arange(len(way)), np.abs(way).argmax(axis=1)])
 
 
 # -- intervals in words ----------------------------------------------------------------------------------------------

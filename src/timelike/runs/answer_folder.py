@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from timelike import plot
 from timelike.base.arrays import Floats, Ints
 from timelike.base.files import checksum
 from timelike.base.tables import write_table
@@ -18,16 +19,20 @@ from timelike.exceptions import InputError
 from timelike.questions.changing import Changing
 from timelike.questions.compare import Compared
 from timelike.questions.found import Found
-from timelike.questions.telling import effects_of, grid, interval_words
+from timelike.questions.telling import curves_of, effects_of, grid, interval_words
 from timelike.runs.failures import attempted
 from timelike.runs.folder import MODEL, RECORD, Say, _clear
 from timelike.runs.question_record import QuestionRecord
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
 
 DIFFERENCES, PARTITIONS, DIFFERENCE_CURVES = "differences.csv", "partitions.csv", "difference_curves.csv"
 CHANGING, CHANGE_CURVES = "changing.csv", "change_curves.csv"
+VOLCANO, TOP = "volcano", "top"
+"""Figures, each in all of the endings."""
+ENDINGS = (".png", ".svg", ".pdf")
 GRID = 41
 """Times at which curves are written."""
 
@@ -78,7 +83,7 @@ def _steps(found: Found) -> dict[str, Step]:
     if isinstance(found, Changing):
         steps[CHANGING] = _table(CHANGING, lambda found, _: found.to_frame())
         steps[CHANGE_CURVES] = _table(CHANGE_CURVES, change_curves)
-    return steps
+    return steps | {"figure volcano": _figure(VOLCANO, _volcano), "figure top": _figure(TOP, _top)}
 
 
 def _model(found: Found, _: QuestionRecord, out: Path) -> Sequence[str]:
@@ -130,9 +135,10 @@ def _in_order(found: Found, genes: Ints) -> Callable[[pd.Series], pd.Series]:
 
 
 def change_curves(found: Changing, fdr: float) -> pd.DataFrame:
-    """Tidy table of the ways of the courses that change from their mean levels: name, time, mean and sd."""
+    """Tidy table of the curves of the courses that change: name, time, mean and sd."""
     called, at = found.called(fdr), grid(found, GRID)
-    return _tidy(found, called, at, *effects_of(found, called, at, (0, 0)))
+    (curves,) = curves_of(found, called, at).values()
+    return _tidy(found, called, at, *curves)
 
 
 def _tidy(found: Found, genes: Ints, at: Floats, mean: Floats, sd: Floats) -> pd.DataFrame:
@@ -140,3 +146,31 @@ def _tidy(found: Found, genes: Ints, at: Floats, mean: Floats, sd: Floats) -> pd
 
     names = np.repeat([found.names[gene] for gene in genes], len(at))
     return pd.DataFrame({"name": names, "time": np.tile(at, len(genes)), "mean": mean.ravel(), "sd": sd.ravel()})
+
+
+# -- figures ---------------------------------------------------------------------------------------------------------
+
+
+def _figure(name: str, draw: Callable[[Found, QuestionRecord], Axes]) -> Step:
+    """What draws a figure and saves it under a name, in every format."""
+
+    def written(found: Found, record: QuestionRecord, out: Path) -> Sequence[str]:
+        ax = draw(found, record)
+        for ending in ENDINGS:
+            plot.save(ax, out / f"{name}{ending}")
+        return [f"{name}{ending}" for ending in ENDINGS]
+
+    return written
+
+
+def _volcano(found: Found, record: QuestionRecord) -> Axes:
+    return plot.volcano(found, fdr=record.wish.fdr, value=record.naming.value_name)
+
+
+def _top(found: Found, record: QuestionRecord) -> Axes:
+    """The surest of the courses that are called; of all courses, where none is."""
+    called = found.called(record.wish.fdr)
+    genes = (called if len(called) else found.order)[: record.wish.top].tolist()
+    naming = record.naming
+    draw = plot.differences if isinstance(found, Compared) else plot.changes
+    return draw(found, genes, time=naming.time_label, value=naming.value_name)[0]  # type: ignore[arg-type]  # its own
