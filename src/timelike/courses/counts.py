@@ -1,14 +1,14 @@
 """Counts as values: log2 of what was counted, with an error each, around the course's own smooth mean.
 
 A count of a gene in a sample is negative binomial: its mean is the sample's size factor times the gene's level there,
-its variance ``mean + dispersion mean^2``. The logarithm of a count + 1/2 is biased and uneven where counts are
-small; but its mean, slope and variance around a mean that is roughly known are exact numbers. So each count
-becomes
+its variance ``mean + dispersion mean^2``. Anscombe's logarithm ``g = log(count + 1 / (2 dispersion))`` has a variance
+that hardly depends on the mean; few counts enter it nearly as they are, many as their logarithm. Around a mean that is
+roughly known, its own mean, slope (in the log mean) and variance are exact numbers. So each count becomes
 
-    value = eta + (log(count + 1/2) - E[log(count + 1/2)]) / slope      error = sd[log(count + 1/2)] / slope
+    value = eta + (g - E[g]) / slope      error = sd[g] / slope
 
-with ``eta`` the logarithm of the gene's own smooth mean: unbiased to first order, with an error that grows as counts
-become few, and little moved by a single wild count.
+with ``eta`` the logarithm of the gene's own smooth mean: unbiased to first order, zeros included, with an error that
+grows as counts become few, and little moved by a single wild count.
 
 The dispersion in the error is that of the trend over all genes of the same mean. What a gene scatters more or less than
 that is not known exactly, and is left to whoever asks: put into the errors as if it were known, even shrunk to the
@@ -43,6 +43,7 @@ GENES_AT_ONCE = 4000
 LOG_MEANS = np.linspace(np.log(1e-3), np.log(1e3), 181)
 LOG_DISPERSIONS = np.linspace(np.log(1e-3), np.log(10), 37)
 """The grid of means and dispersions on which moments are computed once."""
+OFFSETS = (0.5, 50.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -299,40 +300,52 @@ def around(counts: Floats, eta: Floats, dispersion: Floats) -> tuple[Floats, Flo
     columns = np.broadcast_to((of_gene / (LOG_DISPERSIONS[1] - LOG_DISPERSIONS[0]))[:, None], rows.shape)
     bias, slope, log_variance = (map_coordinates(table, (rows, columns), order=1) for table in moments())
     few = np.maximum(LOG_MEANS[0] - eta, 0)  # below the table the variance grows as one over the mean does
-    return eta + (np.log(counts + 0.5) - eta - bias) / slope, np.exp(log_variance + few)
+    shifted = np.log(counts + offset(dispersion)[:, None])
+    return eta + (shifted - eta - bias) / slope, np.exp(log_variance + few)
+
+
+def offset(dispersion: Floats) -> Floats:
+    """What is added to counts before their logarithm is taken, after Anscombe; within bounds."""
+    return np.clip(1 / (2 * dispersion), *OFFSETS)
 
 
 @cache
 def moments() -> tuple[Floats, Floats, Floats]:
-    """Of log(count + 1/2): its mean less the log mean, the slope of its mean, and log(variance / slope^2).
+    """Of log(count + offset): its mean less the log mean, the slope of its mean, and log(variance / slope^2).
 
     On `LOG_MEANS` x `LOG_DISPERSIONS`. A negative binomial count is a Poisson count whose mean is gamma distributed.
     """
     from scipy.stats import gamma
 
-    of_mean, poisson, squares = _poisson_moments()
-    quantiles = (np.arange(200) + 0.5) / 200
+    quantiles, dispersions = (np.arange(200) + 0.5) / 200, np.exp(LOG_DISPERSIONS)
     mean, variance = np.empty((2, len(LOG_MEANS), len(LOG_DISPERSIONS)))
-    for k, dispersion in enumerate(np.exp(LOG_DISPERSIONS)):
+    for k, (dispersion, added) in enumerate(zip(dispersions, offset(dispersions), strict=True)):
         drawn = np.log(np.maximum(gamma.ppf(quantiles, 1 / dispersion), 1e-300) * dispersion)
-        places = LOG_MEANS[:, None] + drawn
+        places, of_mean, poisson, squares = LOG_MEANS[:, None] + drawn, *_poisson_moments(added)
         mean[:, k] = np.interp(places, of_mean, poisson).mean(axis=1)
         variance[:, k] = np.interp(places, of_mean, squares).mean(axis=1) - mean[:, k] ** 2
     slope = np.gradient(mean, LOG_MEANS, axis=0)
     return mean - LOG_MEANS[:, None], slope, np.log(variance) - 2 * np.log(slope)
 
 
-def _poisson_moments() -> tuple[Floats, Floats, Floats]:
-    """Log means, and at each the mean and the mean square of log(count + 1/2) of a Poisson count."""
+def _poisson_moments(added: float) -> tuple[Floats, Floats, Floats]:
+    """Log means, and at each the mean and the mean square of log(count + added) of a Poisson count."""
+    logs, chance, counts = _poisson()
+    means, value = np.exp(logs), np.log(counts + added)
+    mean = np.log(means + added)
+    square = mean**2 + means / (means + added) ** 2
+    mean[: len(chance)], square[: len(chance)] = chance @ value, chance @ value**2
+    return logs, mean, square
+
+
+@cache
+def _poisson() -> tuple[Floats, Floats, Floats]:
+    """Log means, the chance of each count at those of them that are small, and these counts."""
     from scipy.special import gammaln
 
-    logs = np.linspace(np.log(1e-8), np.log(1e6), 800)
-    means, counts = np.exp(logs), np.arange(420)
-    small, value = means < 200, np.log(counts + 0.5)
-    chance = np.exp(counts * logs[small][:, None] - means[small][:, None] - gammaln(counts + 1))
-    mean, square = logs.copy(), logs**2 + 1 / means
-    mean[small], square[small] = chance @ value, chance @ value**2
-    return logs, mean, square
+    logs, counts = np.linspace(np.log(1e-8), np.log(1e6), 800), np.arange(420.0)
+    small = logs[np.exp(logs) < 200][:, None]
+    return logs, np.exp(counts * small - np.exp(small) - gammaln(counts + 1)), counts
 
 
 # -- courses ---------------------------------------------------------------------------------------------------------

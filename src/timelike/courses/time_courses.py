@@ -155,7 +155,7 @@ class TimeCourses:
         >>> counts = [[10, 12, 40, 35], [100, 90, 95, 120], [0, 1, 0, 0]]
         >>> courses = TimeCourses.from_counts([0, 0, 6, 6], counts, ["Il6", "Actb", "Nts"], size_factors=[1, 1, 1, 1])
         >>> courses["Il6"].values.round(1), courses["Nts"].errors.round(1)
-        (array([3.4, 3.6, 5.3, 5.2]), array([2.5, 2.5, 3.6, 3.6]))
+        (array([3.3, 3.6, 5.3, 5.1]), array([2.5, 2.5, 3.6, 3.6]))
         """
         labels = checks.unique_names(_row_names(counts) if names is None else names, len(np.atleast_2d(counts)))
         found = checked_counts(counts, labels)

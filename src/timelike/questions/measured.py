@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -75,6 +75,13 @@ class Measured:
             b[rows, part] = said.b[at]
             squares[rows] += own[at]
         return Known(A, b, squares, self.counts[genes].astype(float), np.zeros(len(genes)))
+
+    def of(self, genes: Ints) -> Measured:
+        """Some of the genes."""
+        names = tuple(self.names[i] for i in genes)
+        return replace(
+            self, names=names, place=self.place[genes], middle=self.middle[genes], typical=self.typical[genes]
+        )
 
     def pieces(self) -> Iterator[Ints]:
         """The genes, so many at once that their matrices stay small."""
