@@ -66,12 +66,12 @@ class Question:
 
     def variances(self, genes: Ints, shape: Shape, scale: Floats) -> Iterator[Floats | float]:
         """The variances of the effects of a shape, at scales (n, m) of the noise."""
-        for size in shape.sizes:
-            yield size**2 if shape.counts else size**2 * self.measured.typical[genes, None] * scale
+        typical = 1.0 if shape.counts else self.measured.typical[genes, None] * scale
+        yield from (size**2 * typical for size in shape.sizes)
 
     def effects(self, contrast: Contrast) -> Iterator[Floats]:
         """The columns of each shape under a contrast, (C r, (B - 1) q)."""
-        return (np.kron(contrast.weights, factor) for factor in self.factors)
+        return (self.measured.padded(np.kron(contrast.weights, factor)) for factor in self.factors)
 
 
 @dataclass(frozen=True, eq=False)

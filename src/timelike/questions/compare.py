@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -229,7 +229,12 @@ def stretches(times: Floats, curve: Curve) -> list[tuple[float, float, int]]:
     return [(float(times[a]), float(times[b - 1]), int(sign[a])) for a, b in pairwise(edges.tolist()) if sign[a]]
 
 
-def compare(conditions: Mapping[str, TimeCourses] | TimeCourses, gp: GP | None = None) -> Compared:
+def compare(
+    conditions: Mapping[str, TimeCourses] | TimeCourses,
+    gp: GP | None = None,
+    *,
+    subjects: Mapping[str, Sequence[object]] | None = None,
+) -> Compared:
     """Which courses differ between conditions: a probability, an expected false discovery rate, when and how.
 
     Courses are matched by name; every condition may have times, replicates and gaps of its own. A course that differs
@@ -244,6 +249,9 @@ def compare(conditions: Mapping[str, TimeCourses] | TimeCourses, gp: GP | None =
     gp
         The model whose kernel, clock and noise are used; by default one is fitted to a sample of the courses. How
         much courses vary, and their level, do not matter here.
+    subjects
+        Whose sample each is, where the same subjects were measured under several conditions: condition -> a name for
+        each sample, in the order of the courses' times. Every course then has a level for each subject.
 
     Returns
     -------
@@ -275,7 +283,8 @@ def compare(conditions: Mapping[str, TimeCourses] | TimeCourses, gp: GP | None =
         raise InputError(f"no name stands in two conditions ({some}). Courses are matched by name.")
     notes = _notes(alone)
     model = modelling.model_for(given, gp)
-    question = _question(given, names, model, times)
+    paired = None if subjects is None else modelling.subjects_of(given, subjects)
+    question = _question(given, names, model, times, paired)
     found = Compared(question, answered(question), model, tuple(notes), alone)
     found = replace(found, notes=(*notes, *modelling.without_replicates(given), *_doubts(found.share)))
     for note in found.notes:
@@ -283,11 +292,13 @@ def compare(conditions: Mapping[str, TimeCourses] | TimeCourses, gp: GP | None =
     return found
 
 
-def _question(given: Mapping[str, TimeCourses], names: tuple[str, ...], gp: GP, times: Floats) -> Question:
+def _question(
+    given: Mapping[str, TimeCourses], names: tuple[str, ...], gp: GP, times: Floats, subjects: list[Floats] | None
+) -> Question:
     noise, largest = modelling.typical_noise(given, gp), modelling.largest_change(given)
     replicates = modelling.has_replicates(given)
     kinds = shapes(gp.kernel, times, sizes_between(noise, largest), FEW, batches=replicates)
-    here = measured(given, gp, Coordinates.of(times, [shape.kernel for shape in kinds]), names)
+    here = measured(given, gp, Coordinates.of(times, [shape.kernel for shape in kinds]), names, subjects)
     contrasts = [Contrast(in_words(one, list(given)), contrast_of(one)) for one in partitions(len(given))[1:]]
     return Question(
         here,

@@ -11,6 +11,8 @@ from timelike.base.arrays import Floats, Ints
 from timelike.base.blas import one_thread_below
 from timelike.questions.asked import Answer, Nuisance, Question, evidence_of, height, log_sum, scales_of
 from timelike.questions.effects import eliminated
+from timelike.questions.measured import Measured
+from timelike.questions.modelling import summed_out
 
 if TYPE_CHECKING:
     from sklearn.gaussian_process.kernels import Kernel
@@ -39,7 +41,8 @@ def delays(question: Question, answer: Answer, kernel: Kernel, signal_sd: float,
     points = question.measured.coordinates.points
     steps = np.arange(1, STEPS + 1) * LONGEST * float(np.ptp(points)) / STEPS
     shifts = np.concatenate([-steps[::-1], steps])
-    smooth = replace(question, measured=question.measured.of(genes), nuisances=_curves(kernel, points, 0.0, signal_sd))
+    here = question.measured.of(genes)
+    smooth = replace(question, measured=here, nuisances=_curves(here, kernel, 0.0, signal_sd))
     own = replace(answer, scale=answer.scale[genes])
     found = [_heights(smooth, own, shifts, kernel, signal_sd, some) for some in smooth.measured.pieces()]
     other, late = (np.concatenate(parts) for parts in zip(*found, strict=True))
@@ -54,7 +57,7 @@ def _heights(
     question: Question, answer: Answer, shifts: Floats, kernel: Kernel, signal_sd: float, genes: Ints
 ) -> tuple[Floats, Floats]:
     """Log likelihood of some genes with any other difference, (n,), and with each delay, (n, shifts)."""
-    points, noise = question.measured.coordinates.points, answer.own_noise
+    noise = answer.own_noise
     with one_thread_below():
         known = question.measured.known(genes)
         left = [eliminated(known, *one) for one in question.nuisances]
@@ -66,18 +69,19 @@ def _heights(
         other = log_sum((found + effects).reshape(len(genes), -1)) - log_sum(effects[None]) + log_sum(none)
         late = []
         for shift in shifts:
-            shifted = [eliminated(known, *one) for one in _curves(kernel, points, shift, signal_sd)]
+            shifted = [eliminated(known, *one) for one in _curves(question.measured, kernel, shift, signal_sd)]
             late.append(log_sum(np.concatenate([height(one, noise, scales) for one in shifted], axis=1)))
     return other, np.stack(late, axis=1)
 
 
-def _curves(kernel: Kernel, points: Floats, shift: float, signal_sd: float) -> tuple[Nuisance, ...]:
+def _curves(measured: Measured, kernel: Kernel, shift: float, signal_sd: float) -> tuple[Nuisance, ...]:
     """One curve around any level, of several sizes, which the second condition has so much later than the first."""
+    points = measured.coordinates.points
     value, axes = np.linalg.eigh(kernel(np.concatenate([points, points - shift])))
     kept = value > 1e-8 * value[-1]
     columns = axes[:, kept] * np.sqrt(value[kept])
     level = np.ones((len(columns), 1))
-    return tuple(Nuisance(np.hstack([level, size * signal_sd * columns]), 1) for size in CURVES)
+    return tuple(summed_out(measured, level, size * signal_sd * columns) for size in CURVES)
 
 
 def share_delayed(log_odds: Floats, steps: int = 200) -> float:

@@ -101,6 +101,8 @@ class Found:
     def check(self, permutations: int = 3, seed: int = 0) -> Check:
         """How many are called where nothing can be true: everything done again with permuted samples."""
         checks.whole(permutations, "permutations")
+        if self.question.measured.subjects:
+            raise InputError("samples of paired subjects are not exchanged: check the same courses without subjects.")
         rng = np.random.default_rng(seed)
         samples = columns(self.question.measured.conditions, self.names)
         again = [self._asked_again(self._permuted(samples, rng)) for _ in range(permutations)]
