@@ -227,10 +227,11 @@ def _possible(question: Question) -> Floats:
 
 
 def _log_sum(logs: Floats) -> Floats:
-    """Logarithm of the sum of exponentials along the last axis."""
-    top = logs.max(axis=-1)
+    """Logarithm of the sum of exponentials along the last axis; of none at all, -inf."""
+    top = logs.max(axis=-1, initial=-np.inf)
     top = np.where(np.isfinite(top), top, 0)
-    return np.asarray(top + np.log(np.exp(logs - top[..., None]).sum(axis=-1)))
+    with np.errstate(divide="ignore"):
+        return np.asarray(top + np.log(np.exp(logs - top[..., None]).sum(axis=-1)))
 
 
 # -- curves of effects ---------------------------------------------------------------------------------------------
