@@ -17,7 +17,7 @@ from timelike.base.arrays import Bools, Floats, Ints
 from timelike.base.blas import one_thread_below
 from timelike.base.threads import progress
 from timelike.questions import odds
-from timelike.questions.effects import Known, eliminated, evidence, spectrum
+from timelike.questions.effects import Known, eliminated, evidence, residual, spectrum
 from timelike.questions.measured import Measured
 from timelike.questions.own_noise import OwnNoise
 from timelike.questions.shapes import Shape
@@ -160,8 +160,8 @@ def _residuals(question: Question) -> tuple[Floats, Floats]:
     with one_thread_below():
         for genes in question.measured.pieces():
             rest = eliminated(question.measured.known(genes), *question.saturated)
-            squares[genes], freedom[genes] = rest.squares, rest.freedom
-    return squares, np.maximum(freedom, 0)
+            squares[genes], freedom[genes] = residual(rest)
+    return squares, freedom
 
 
 def _nuisance_weights(question: Question, noise: OwnNoise, scale: Floats) -> Floats:

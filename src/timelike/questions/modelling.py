@@ -78,7 +78,7 @@ def own_curves(measured: Measured, kernel: Kernel, signal_sd: float) -> Nuisance
     each, r = np.eye(len(measured.conditions)), len(measured.coordinates.points)
     if measured.coordinates.exact and has_replicates(measured.conditions):
         return Nuisance(np.eye(len(each) * r), len(each) * r)
-    level, curve = np.kron(each, np.ones((r, 1))), np.kron(each, 2 * signal_sd * measured.coordinates.factor(kernel))
+    level, curve = np.kron(each, np.ones((r, 1))), np.kron(each, signal_sd * measured.coordinates.factor(kernel))
     return Nuisance(np.hstack([level, curve]), len(each))
 
 
