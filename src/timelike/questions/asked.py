@@ -17,7 +17,7 @@ from timelike.base.arrays import Bools, Floats, Ints
 from timelike.base.blas import one_thread_below
 from timelike.base.threads import progress
 from timelike.questions import odds
-from timelike.questions.effects import Known, eliminated, evidence, spectrum
+from timelike.questions.effects import Known, eliminated, evidence, residual, spectrum
 from timelike.questions.measured import Measured
 from timelike.questions.own_noise import OwnNoise
 from timelike.questions.shapes import Shape
@@ -159,8 +159,8 @@ def _residuals(question: Question) -> tuple[Floats, Floats]:
     with one_thread_below():
         for genes in question.measured.pieces():
             rest = eliminated(question.measured.known(genes), *question.saturated)
-            squares[genes], freedom[genes] = rest.squares, rest.freedom
-    return squares, np.maximum(freedom, 0)
+            squares[genes], freedom[genes] = residual(rest)
+    return squares, freedom
 
 
 def _nuisance_weights(question: Question, noise: OwnNoise, scale: Floats) -> Floats:
@@ -226,10 +226,11 @@ def _possible(question: Question) -> Floats:
 
 
 def log_sum(logs: Floats) -> Floats:
-    """Logarithm of the sum of exponentials along the last axis."""
-    top = logs.max(axis=-1)
+    """Logarithm of the sum of exponentials along the last axis; of none at all, -inf."""
+    top = logs.max(axis=-1, initial=-np.inf)
     top = np.where(np.isfinite(top), top, 0)
-    return np.asarray(top + np.log(np.exp(logs - top[..., None]).sum(axis=-1)))
+    with np.errstate(divide="ignore"):
+        return np.asarray(top + np.log(np.exp(logs - top[..., None]).sum(axis=-1)))
 
 
 # -- curves of effects ---------------------------------------------------------------------------------------------

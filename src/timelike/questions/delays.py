@@ -10,7 +10,7 @@ import numpy as np
 from timelike.base.arrays import Floats, Ints
 from timelike.base.blas import one_thread_below
 from timelike.questions.asked import Answer, Nuisance, Question, evidence_of, height, log_sum, scales_of
-from timelike.questions.effects import eliminated
+from timelike.questions.effects import eliminated, residual
 from timelike.questions.measured import Measured
 from timelike.questions.modelling import summed_out
 
@@ -61,8 +61,8 @@ def _heights(
     with one_thread_below():
         known = question.measured.known(genes)
         left = [eliminated(known, *one) for one in question.nuisances]
-        rest = eliminated(known, *question.saturated)
-        scales = scales_of(left, noise, answer.scale[genes], np.maximum(rest.freedom, 0))
+        _, freedom = residual(eliminated(known, *question.saturated))
+        scales = scales_of(left, noise, answer.scale[genes], freedom)
         none = np.concatenate([height(one, noise, scales) for one in left], axis=1)
         found, _ = evidence_of(question, genes, left, np.zeros(len(left)), noise, scales)
         effects = np.where(answer.counted, np.log(answer.shares.effects), -np.inf)

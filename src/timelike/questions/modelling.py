@@ -79,7 +79,7 @@ def own_curves(measured: Measured, kernel: Kernel, signal_sd: float) -> Nuisance
     if measured.coordinates.exact and has_replicates(measured.conditions):
         return summed_out(measured, np.eye(len(each) * r), np.zeros((len(each) * r, 0)))
     level, curve = np.kron(each, np.ones((r, 1))), np.kron(each, measured.coordinates.factor(kernel))
-    return summed_out(measured, level, 2 * signal_sd * curve)
+    return summed_out(measured, level, signal_sd * curve)
 
 
 def summed_out(measured: Measured, free: Floats, curves: Floats) -> Nuisance:
