@@ -246,7 +246,8 @@ class Moments(NamedTuple):
 def effect_at(question: Question, answer: Answer, genes: Ints, times: Floats, between: tuple[int, int]) -> Moments:
     """The effect at times (T, 1) on the curve of one condition against another (second less first), if they differ.
 
-    With ``between=(0, 0)``: the effect on the only condition.
+    With ``between=(0, 0)``: the effect on the only condition, from its mean over the coordinates on, as its level is
+    free.
     """
     mean, square, total = _zeros(len(genes), len(times))
     weights = answer.posterior[genes]
@@ -283,8 +284,10 @@ def _parts(
                 continue
             found = spectrum(known, effect)
             columns = coordinates.factor_at(shape.kernel, times)
-            seen = np.kron(apart, columns) @ found.axes  # (n, T, q)
             rest = np.maximum(shape.kernel.diag(times) - (columns**2).sum(axis=1), 0) * (apart**2).sum()
+            if between[0] == between[1]:
+                columns = columns - question.factors[s].mean(axis=0)
+            seen = np.kron(apart, columns) @ found.axes  # (n, T, q)
             for size, place in zip(shape.sizes, np.flatnonzero(question.shape_of == s), strict=True):
                 shrunk = size**2 / (scale + size**2 * found.values)
                 middle = (seen @ (shrunk * found.loads)[:, :, None])[:, :, 0]

@@ -29,6 +29,10 @@ SEED = 20210527
 CURVE_SIZES = (0.25, 0.5, 1.0, 2.0, 4.0)
 """Standard deviations of shared curves, in units of the model's signal, where they are not free at every time."""
 
+UNSHARED, LITTLE = 0.5, 0.2
+"""Without replicates: curves of which the other times leave more than this share are noise, if of noise there is less
+than this share of that."""
+
 
 def model_for(conditions: Mapping[str, TimeCourses], gp: GP | None) -> GP:
     """The model that was given, or one fitted to a sample of all courses, each minus its mean."""
@@ -41,7 +45,21 @@ def model_for(conditions: Mapping[str, TimeCourses], gp: GP | None) -> GP:
         return GP.se(1.0, 1.0, _typical_noise(together))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FitWarning)  # they are about this sample; shapes of effects are sought anyway
-        return fit(together, mean="zero")
+        found = fit(together, mean="zero")
+    known = has_replicates(conditions) or together.errors is not None
+    return found if known else _with_what_times_do_not_share(found, together)
+
+
+def _with_what_times_do_not_share(gp: GP, courses: TimeCourses) -> GP:
+    """The model, with noise where it took noise for curves that are new at every time: only replicates tell those."""
+    longest = courses.designs.sizes.argmax()
+    points = np.unique(courses.designs.points[courses.designs.starts[longest] :][: courses.designs.sizes[longest]])
+    K = gp.kernel(points[:, None]) + 1e-9 * np.eye(len(points))
+    unshared = float(np.median(1 / np.diag(np.linalg.inv(K))))  # of a time, given all the others
+    if unshared < UNSHARED or gp.noise_sd**2 > LITTLE * unshared * gp.signal_sd**2:
+        return gp
+    noise = np.sqrt(gp.noise_sd**2 + unshared * gp.signal_sd**2)
+    return replace(gp, signal_sd=gp.signal_sd * float(np.sqrt(max(1 - unshared, 0.01))), noise_sd=float(noise))
 
 
 def _drawn(condition: str, courses: TimeCourses, count: int) -> TimeCourses:
