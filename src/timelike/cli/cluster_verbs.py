@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from timelike.base.checks import counted
 from timelike.base.tables import write_table
 from timelike.cli import bhi_lines
 from timelike.cli.options import (
@@ -29,9 +30,15 @@ from timelike.ontology import Ontology
 from timelike.ontology import read as read_ontology
 from timelike.runs.analyse import analyse
 from timelike.runs.analysis import Analysis
-from timelike.runs.folder import RECORD, REPORT, page
+from timelike.runs.folder import CHANGES, RECORD, REPORT, page
 from timelike.runs.repeat import differences, reading_of_others
 from timelike.runs.repeat import repeat as repeat_run
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FDR = 0.05
+"""Expected share of false ones among the names that are said to change their cluster."""
 
 SPREAD = "How much curves of a cluster differ, in units of the signal (default: mixture learns it, evidence takes 0)."
 ROBUST = "Let single wild values count for little, in the fit where they decide and in the mixture."
@@ -85,9 +92,33 @@ def cluster(
     ontology = _ontology(obo, gaf)
     analysis = analyse(file, out, model=model, ontology=ontology, reading=reading, overwrite=force, say=say, **choices)
     click.echo(str(analysis.clustering))
+    if analysis.changes is not None:
+        click.echo(changed_line(analysis.changes))
     say(f"wrote {', '.join(path.name for path in analysis.files)} into {out}")
     if REPORT in analysis.record.outputs:
         say(f"open {out / REPORT} in a browser")
+    _exit_if_failed(analysis, out)
+
+
+def changed_line(changes: pd.DataFrame) -> str:
+    """How many names change their cluster between conditions, in a sentence.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> changed_line(pd.DataFrame({"name": ["a", "b"], "fdr": [0.01, 0.4]}))
+    '1 of 2 names in other clusters under other conditions (expected false discovery rate 5 %): changes.csv'
+    """
+    certain, names = int((changes["fdr"] <= FDR).sum()), counted(len(changes), "name")
+    rate = f"expected false discovery rate {100 * FDR:g} %"
+    return f"{certain:,} of {names} in other clusters under other conditions ({rate}): {CHANGES}"
+
+
+def _exit_if_failed(analysis: Analysis, out: Path) -> None:
+    """Leave with exit code 1 and a line where a part of the results is missing; what went wrong is in the notes."""
+    if analysis.failed:
+        click.echo(f"timelike: not everything was made, see the notes above; all else is in {out}", err=True)
+        raise SystemExit(1)
 
 
 def _ontology(obo: Path | None, gaf: Path | None) -> Ontology | None:
@@ -108,6 +139,7 @@ def repeat(record: Path, file: Path | None, samples: Path | None, out: Path, for
     analysis = repeat_run(record, out, file=file, samples=samples, overwrite=force, say=say)
     changed = differences(record, analysis)
     click.echo("the result is the same to the bit" if not changed else f"different: {', '.join(changed)}")
+    _exit_if_failed(analysis, out)
     if changed:
         raise SystemExit(1)
 
