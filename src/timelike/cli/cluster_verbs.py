@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from timelike.base.checks import counted
 from timelike.base.tables import write_table
 from timelike.cli import bhi_lines
 from timelike.cli.options import (
@@ -24,6 +23,7 @@ from timelike.cli.options import (
     understood,
 )
 from timelike.cli.output import quiet_option, say
+from timelike.clusters.between_conditions import counted_changes
 from timelike.clusters.methods import METHODS
 from timelike.exceptions import InputError
 from timelike.ontology import Ontology
@@ -33,12 +33,6 @@ from timelike.runs.analysis import Analysis
 from timelike.runs.folder import CHANGES, RECORD, REPORT, page
 from timelike.runs.repeat import differences, reading_of_others
 from timelike.runs.repeat import repeat as repeat_run
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-FDR = 0.05
-"""Expected share of false ones among the names that are said to change their cluster."""
 
 SPREAD = "How much curves of a cluster differ, in units of the signal (default: mixture learns it, evidence takes 0)."
 ROBUST = "Let single wild values count for little, in the fit where they decide and in the mixture."
@@ -93,25 +87,11 @@ def cluster(
     analysis = analyse(file, out, model=model, ontology=ontology, reading=reading, overwrite=force, say=say, **choices)
     click.echo(str(analysis.clustering))
     if analysis.changes is not None:
-        click.echo(changed_line(analysis.changes))
+        click.echo(f"{counted_changes(analysis.changes)}: {CHANGES}")
     say(f"wrote {', '.join(path.name for path in analysis.files)} into {out}")
     if REPORT in analysis.record.outputs:
         say(f"open {out / REPORT} in a browser")
     _exit_if_failed(analysis, out)
-
-
-def changed_line(changes: pd.DataFrame) -> str:
-    """How many names change their cluster between conditions, in a sentence.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> changed_line(pd.DataFrame({"name": ["a", "b"], "fdr": [0.01, 0.4]}))
-    '1 of 2 names in other clusters under other conditions (expected false discovery rate 5 %): changes.csv'
-    """
-    certain, names = int((changes["fdr"] <= FDR).sum()), counted(len(changes), "name")
-    rate = f"expected false discovery rate {100 * FDR:g} %"
-    return f"{certain:,} of {names} in other clusters under other conditions ({rate}): {CHANGES}"
 
 
 def _exit_if_failed(analysis: Analysis, out: Path) -> None:
