@@ -23,13 +23,14 @@ from timelike.cli.options import (
     understood,
 )
 from timelike.cli.output import quiet_option, say
+from timelike.clusters.between_conditions import counted_changes
 from timelike.clusters.methods import METHODS
 from timelike.exceptions import InputError
 from timelike.ontology import Ontology
 from timelike.ontology import read as read_ontology
 from timelike.runs.analyse import analyse
 from timelike.runs.analysis import Analysis
-from timelike.runs.folder import RECORD, REPORT, page
+from timelike.runs.folder import CHANGES, RECORD, REPORT, page
 from timelike.runs.repeat import differences, reading_of_others
 from timelike.runs.repeat import repeat as repeat_run
 
@@ -85,9 +86,19 @@ def cluster(
     ontology = _ontology(obo, gaf)
     analysis = analyse(file, out, model=model, ontology=ontology, reading=reading, overwrite=force, say=say, **choices)
     click.echo(str(analysis.clustering))
+    if analysis.changes is not None:
+        click.echo(f"{counted_changes(analysis.changes)}: {CHANGES}")
     say(f"wrote {', '.join(path.name for path in analysis.files)} into {out}")
     if REPORT in analysis.record.outputs:
         say(f"open {out / REPORT} in a browser")
+    _exit_if_failed(analysis, out)
+
+
+def _exit_if_failed(analysis: Analysis, out: Path) -> None:
+    """Leave with exit code 1 and a line where a part of the results is missing; what went wrong is in the notes."""
+    if analysis.failed:
+        click.echo(f"timelike: not everything was made, see the notes above; all else is in {out}", err=True)
+        raise SystemExit(1)
 
 
 def _ontology(obo: Path | None, gaf: Path | None) -> Ontology | None:
@@ -108,6 +119,7 @@ def repeat(record: Path, file: Path | None, samples: Path | None, out: Path, for
     analysis = repeat_run(record, out, file=file, samples=samples, overwrite=force, say=say)
     changed = differences(record, analysis)
     click.echo("the result is the same to the bit" if not changed else f"different: {', '.join(changed)}")
+    _exit_if_failed(analysis, out)
     if changed:
         raise SystemExit(1)
 

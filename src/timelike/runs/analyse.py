@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
@@ -23,6 +24,7 @@ from timelike.gp.look import like_counts, look, wide_gaps
 from timelike.ontology.enrichment import enrichment
 from timelike.reading import understand
 from timelike.runs.analysis import Analysis
+from timelike.runs.failures import attempted
 from timelike.runs.folder import Say, new_folder, write
 from timelike.runs.recipe import Choices, Clock, Recipe
 from timelike.runs.record import FROM_PYTHON, GIVEN, Record, Source
@@ -70,7 +72,8 @@ def analyse(
     Warns
     -----
     DataWarning
-        Of what the data ask for, see :func:`timelike.look`; the record keeps the sentences.
+        Of what the data ask for, see :func:`timelike.look`; and of a step (terms, neighbours, figures, report) that
+        failed: everything else is written all the same. The record keeps the sentences.
 
     Examples
     --------
@@ -98,10 +101,14 @@ def analyse(
         say("grouping the courses")
         here = gp.at(courses)  # held: what the steps have in common is computed once
         clustering = recipe.grouped(courses, gp)
-        terms = None if ontology is None else enrichment(clustering.labels, list(clustering.names), ontology)
+        failed: list[str] = []
+        terms = None
+        if ontology is not None:  # by gene, whatever the condition
+            find = partial(enrichment, clustering.labels, courses.plain_names, ontology)
+            terms = attempted("table of enriched terms", find, failed)
         kept = tuple(dict.fromkeys([*doubts, *notes()]))
         record = Record(source, recipe, None if model is None else GIVEN, notes=kept)
-        analysis = Analysis(here, clustering, record, terms)
+        analysis = Analysis(here, clustering, record, terms, failed=tuple(failed))
         return analysis if folder is None else write(analysis, folder, say)
 
 

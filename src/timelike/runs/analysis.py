@@ -43,6 +43,9 @@ class Analysis:
         Terms of an ontology that clusters are enriched for, where one was given.
     files : tuple of Path
         What was written, the report last.
+    failed : tuple of str
+        What could not be made, a sentence each: such a step does not take the others with it. The notes of the record
+        have them too.
     """
 
     here: Modelled
@@ -50,6 +53,7 @@ class Analysis:
     record: Record
     enrichment: pd.DataFrame | None = None
     files: tuple[Path, ...] = ()
+    failed: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return f"Analysis: {self.courses.summary()}; {str(self.clustering).removeprefix('Clustering: ')}"
@@ -86,6 +90,21 @@ class Analysis:
             return frame
         nearest = [self.courses.names[i] for i in self.neighbors.indices[:, 0]]
         return frame.assign(neighbor=nearest, similarity=self.neighbors.scores[:, 0])
+
+    @cached_property
+    def conditions(self) -> pd.DataFrame | None:
+        """How many courses of each condition are in each cluster; None where courses have no conditions."""
+        return None if self.courses.conditions is None else self.clustering.by_condition()
+
+    @cached_property
+    def changes(self) -> pd.DataFrame | None:
+        """Which names change their cluster between conditions, see :meth:`Clustering.changes_cluster`.
+
+        None where courses have no conditions, or the method does not know how probable its clusters are.
+        """
+        if self.courses.conditions is None or self.clustering.probabilities is None:
+            return None
+        return self.clustering.changes_cluster()
 
     @property
     def naming(self) -> Naming:
