@@ -74,7 +74,10 @@ def runs(tmp_path_factory):
     model = tl.GP.se(0.9, 2.0, 0.1)
     with pytest.warns(tl.DataWarning, match="the noise differs between"):
         tl.analyse(tl.TimeCourses.from_arrays(times, noisy), folder / "noisy", k=2, model=model, robust=False, **plain)
-    return [folder / name for name in ("mixture", "evidence", "spectral", "noisy")]
+    reads = np.random.default_rng(1).poisson(60, (20, 8))
+    counts = pd.DataFrame(reads, columns=[f"{t} h" for t in range(8)]).assign(gene=[f"g{i}" for i in range(20)])
+    tl.analyse(counts, folder / "counts", reading={"counts": True}, k=1, model=tl.GP.se(2.0, 0.7, 0.05, 6.0), **plain)
+    return [folder / name for name in ("mixture", "evidence", "spectral", "noisy", "counts")]
 
 
 def loaded(runs, name):
@@ -147,7 +150,7 @@ def test_labels_of_similarities(tmp_path):
     assert (array.metadata.zarr_format, array.compressors, array.filters) == (3, (), ())
 
 
-TABLES = ("clusters.csv", "neighbors.csv", "curves.csv", "outliers.csv", "numbers.csv", "enrichment.csv")
+TABLES = ("clusters.csv", "neighbors.csv", "curves.csv", "outliers.csv", "numbers.csv", "enrichment.csv", "counts.csv")
 
 
 @pytest.mark.parametrize("name", TABLES)
