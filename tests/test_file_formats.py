@@ -91,7 +91,10 @@ def runs(tmp_path_factory):
         robust=False,
         **plain,
     )
-    return [folder / name for name in ("mixture", "evidence", "spectral", "noisy", "conditions")]
+    reads = np.random.default_rng(1).poisson(60, (20, 8))
+    counts = pd.DataFrame(reads, columns=[f"{t} h" for t in range(8)]).assign(gene=[f"g{i}" for i in range(20)])
+    tl.analyse(counts, folder / "counts", reading={"counts": True}, k=1, model=tl.GP.se(2.0, 0.7, 0.05, 6.0), **plain)
+    return [folder / name for name in ("mixture", "evidence", "spectral", "noisy", "conditions", "counts")]
 
 
 def loaded(runs, name):
@@ -173,6 +176,7 @@ TABLES = (
     "outliers.csv",
     "numbers.csv",
     "enrichment.csv",
+    "counts.csv",
 )
 
 

@@ -16,6 +16,7 @@ from timelike.cli.options import (
     force_option,
     may_write,
     model_options,
+    note_depth,
     one_model,
     reading_options,
     same_unit,
@@ -154,10 +155,11 @@ def predict(folder: Path, file: Path, out: Path, force: bool, **reading: Any) ->
     given = split_reading(reading)[0]
     kept = reading_of_others(analysis.record, folder / RECORD, given)
     if kept:
-        words = ", ".join(f"--{name} {_text(value)}" for name, value in kept.items())
+        words = ", ".join(f"--{name} {_text(value)}".strip() for name, value in kept.items())
         say(f"read as the clustered file was, with {words}; options of reading replace them all")
     new = understood(file, kept | given)
     same_unit(analysis.record.source.time_unit, new.time_unit, file)
+    note_depth(new, analysis.record.recipe.scale)
     found = analysis.predict(new.courses)
     write_table(found.to_frame(), out)
     click.echo(str(found))
@@ -165,7 +167,9 @@ def predict(folder: Path, file: Path, out: Path, force: bool, **reading: Any) ->
 
 
 def _text(value: Any) -> str:
-    """An option's value as it is typed."""
+    """An option's value as it is typed; a flag has none."""
+    if value is True:
+        return ""
     return ",".join(str(x).removesuffix(".0") for x in value) if isinstance(value, list) else str(value)
 
 

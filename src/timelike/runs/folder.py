@@ -32,12 +32,13 @@ if TYPE_CHECKING:
 MODEL, CLUSTERING, RECORD = "model.json", "analysis.npz", "run.json"
 """The files from which an analysis is read again."""
 CLUSTERS, NEIGHBORS, TERMS, REPORT = "clusters.csv", "neighbors.csv", "enrichment.csv", "report.html"
-CONDITIONS, CHANGES = "conditions.csv", "changes.csv"
+CONDITIONS, CHANGES, COUNTS = "conditions.csv", "changes.csv", "counts.csv"
 FIGURES = ("clusters.png", "clusters.svg", "clusters.pdf")
 REPORT_UP_TO = 50_000
 """Courses that a report can hold; a page for more would be slow to open and too large to send."""
-CELLS: dict[str, Callable[[str], Any]] = {"term": unquoted, "name": unquoted, "fold": float, "p": float, "q": float}
-"""What becomes of the cells in a table of terms; in other columns they are whole numbers."""
+TEXTS = ("term", "name")
+NUMBERS = ("fold", "p", "q", "mean", "trend", "dispersion")
+"""Columns of the tables that are read again with text, and with numbers; in others they are whole numbers."""
 
 Say = Callable[[str], object]
 
@@ -193,7 +194,7 @@ def _further(analysis: Analysis) -> dict[str, Callable[[], pd.DataFrame | None]]
         tables |= {"curves.csv": lambda: _curves(clustering), "outliers.csv": clustering.outliers}
         if clustering.path:
             tables["numbers.csv"] = clustering.path_frame
-    return tables | {TERMS: lambda: analysis.enrichment}
+    return tables | {TERMS: lambda: analysis.enrichment, COUNTS: lambda: analysis.counts}
 
 
 def _curves(clustering: CurveClustering) -> pd.DataFrame:
@@ -239,7 +240,8 @@ def load(folder: str | PathLike[str]) -> Analysis:
         if not _as_written(place / name, record):
             raise InputError(f"{place / name} is not the one that this run wrote. Restore it, or cluster again.")
     files = tuple(place / name for name in record.outputs)
-    return Analysis(gp.at(courses), clustering, record, _terms(place, record), files)
+    terms, counts = (_table(place / name, record) for name in (TERMS, COUNTS))
+    return Analysis(gp.at(courses), clustering, record, terms, counts, files)
 
 
 def neighbors_written(analysis: Analysis, count: int) -> Neighbors | None:
@@ -271,15 +273,21 @@ def _as_written(path: Path, record: Record) -> bool:
     return path.is_file() and record.outputs.get(path.name) == checksum(path)
 
 
-def _terms(place: Path, record: Record) -> pd.DataFrame | None:
-    """The terms that a run found, where it looked for some; every number to the bit."""
+def _table(table: Path, record: Record) -> pd.DataFrame | None:
+    """A table that a run wrote, where it did; every number to the bit."""
     import pandas as pd
 
-    table = place / TERMS
-    if TERMS not in record.outputs or not table.is_file():
+    if table.name not in record.outputs or not table.is_file():
         return None
     try:
         cells = pd.read_csv(table, dtype=str, keep_default_na=False)  # a term may be called NA
-        return cells.assign(**{name: cells[name].map(CELLS.get(name, int)) for name in cells.columns})
+        return cells.assign(**{name: cells[name].map(_kind(name)) for name in cells.columns})
     except (ValueError, OSError) as problem:
         raise InputError(f"{table} is not the one that this run wrote: {problem}. Cluster again.") from None
+
+
+def _kind(column: str) -> Callable[[str], Any]:
+    """What becomes of the cells in a column."""
+    if column in TEXTS:
+        return unquoted
+    return float if column in NUMBERS else int
