@@ -44,7 +44,7 @@ single read where a hundredth was expected would be at ten; the bias of this is 
 LEAST_RANK = 1e-4
 GENES_AT_ONCE = 4000
 LOG_MEANS = np.linspace(np.log(1e-3), np.log(1e5), 241)
-LOG_DISPERSIONS = np.linspace(np.log(1e-3), np.log(10), 37)
+LOG_DISPERSIONS = np.linspace(np.log(1e-3), np.log(10), 73)
 """The grid of means and dispersions on which moments are computed once."""
 OFFSETS = (0.5, 50.0)
 
