@@ -16,7 +16,15 @@ from timelike.gp.clock import Clocked
 PAGE = (Path(__file__).parents[1] / "docs" / "formats.md").read_text(encoding="utf-8")
 ROW = re.compile(r"^\| (`.+?`) \|(?: (.*?) \|)?", re.MULTILINE)
 NUMBER = r"-?\d+(\.\d+)?(e[-+]\d+)?"
-IN_TABLES = {"text": r"(?s).+", "whole number": r"-?\d+", "number": NUMBER, "number or nothing": rf"({NUMBER})?"}
+IN_TABLES = {
+    "text": r"(?s).+",
+    "whole number": r"-?\d+",
+    "number": NUMBER,
+    "number or nothing": rf"({NUMBER})?",
+    "whole number or nothing": r"(-?\d+)?",
+}
+CONDITIONS = ("wt", "mut")
+CONDITION = re.compile("|".join(CONDITIONS))
 KINDS = {"float64": "f", "integer": "i", "bool": "b", "uint8": "u"}
 
 
@@ -74,7 +82,19 @@ def runs(tmp_path_factory):
     model = tl.GP.se(0.9, 2.0, 0.1)
     with pytest.warns(tl.DataWarning, match="the noise differs between"):
         tl.analyse(tl.TimeCourses.from_arrays(times, noisy), folder / "noisy", k=2, model=model, robust=False, **plain)
-    return [folder / name for name in ("mixture", "evidence", "spectral", "noisy")]
+    apart = [f"{names[i % 9]} | {CONDITIONS[i // 9]}" for i in range(17)]
+    tl.analyse(
+        tl.TimeCourses.from_arrays(times, values[:17], apart),
+        folder / "conditions",
+        k=1,
+        model=model,
+        robust=False,
+        **plain,
+    )
+    reads = np.random.default_rng(1).poisson(60, (20, 8))
+    counts = pd.DataFrame(reads, columns=[f"{t} h" for t in range(8)]).assign(gene=[f"g{i}" for i in range(20)])
+    tl.analyse(counts, folder / "counts", reading={"counts": True}, k=1, model=tl.GP.se(2.0, 0.7, 0.05, 6.0), **plain)
+    return [folder / name for name in ("mixture", "evidence", "spectral", "noisy", "conditions", "counts")]
 
 
 def loaded(runs, name):
@@ -147,7 +167,17 @@ def test_labels_of_similarities(tmp_path):
     assert (array.metadata.zarr_format, array.compressors, array.filters) == (3, (), ())
 
 
-TABLES = ("clusters.csv", "neighbors.csv", "curves.csv", "outliers.csv", "numbers.csv", "enrichment.csv")
+TABLES = (
+    "clusters.csv",
+    "neighbors.csv",
+    "conditions.csv",
+    "changes.csv",
+    "curves.csv",
+    "outliers.csv",
+    "numbers.csv",
+    "enrichment.csv",
+    "counts.csv",
+)
 
 
 @pytest.mark.parametrize("name", TABLES)
@@ -156,6 +186,7 @@ def test_columns_of_a_table(runs, name):
     paths = [run / name for run in runs if (run / name).exists()]
     rows = [row for path in paths for row in csv.DictReader(path.read_text(encoding="utf-8").splitlines())]
     assert rows, "no row to compare with"
+    rows = [{CONDITION.sub("<condition>", column): cell for column, cell in row.items()} for row in rows]
     assert {column for row in rows for column in row} == set(page)
     wrong = [(c, cell) for row in rows for c, cell in row.items() if not re.fullmatch(IN_TABLES[page[c]], cell)]
     assert wrong == []

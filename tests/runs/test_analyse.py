@@ -641,7 +641,7 @@ def test_an_earlier_run_stays_whole_until_the_new_one_is(table, tmp_path, monkey
     def full(*_, **__):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(folder, "write_report", full)
+    monkeypatch.setattr(folder, "write_table", full)
     with pytest.raises(tl.InputError, match=r"cannot write into .*: No space left on device"):
         tl.analyse(table, out, overwrite=True, k=2)
     assert {path.name: path.read_bytes() for path in out.iterdir()} == before

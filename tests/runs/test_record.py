@@ -10,7 +10,7 @@ from timelike.runs.record import Record, Search, Source
 
 @pytest.fixture
 def record(tmp_path):
-    source = Source("genes.csv", "ab" * 32, {"time": "hours"}, ("3 courses",), "h", "12" * 32)
+    source = Source("genes.csv", "ab" * 32, {"time": "hours"}, ("3 courses",), "h", "12" * 32, {"s1": 0.5, "s2": 2.0})
     recipe = Recipe(scale="center", k=4, spread=np.float32(0.5), robust=np.False_)
     made = Record(
         source, recipe, "cd" * 32, {"clusters.csv": "ef" * 32}, ("a note",), search=Search("candidates", 0.985)
@@ -37,6 +37,13 @@ def test_a_record_comes_back_as_it_was(record):
         ({"source": {"reading": {"colour": "red"}}}, "the entry 'reading' is not what timelike writes: expected co"),
         ({"source": {"reading": {"samples": 5}}}, "the entry 'samples' is 5: expected text"),
         ({"source": {"samples_sha256": 5}}, "the entry 'samples_sha256' is 5: expected text"),
+        ({"source": {"size_factors": [1, 2]}}, "the entry 'size_factors' is '.1, 2.': expected a number above zero"),
+        (
+            {"source": {"size_factors": {}}},
+            "the entry 'size_factors' is .* expected a number above zero for each sample",
+        ),
+        ({"source": {"size_factors": {"s1": "1"}}}, "the entry 'size_factors' is .* expected a number above zero"),
+        ({"source": {"size_factors": {"s1": 0}}}, "the entry 'size_factors' is .* expected a number above zero"),
         ({"outputs": {"a": 1}}, "the entry 'outputs' is not what timelike writes"),
         ({"search": []}, "the entry 'search' is not what timelike writes"),
         ({"search": {"route": 5, "recall": 1}}, "the entry 'route' is 5: expected text"),

@@ -9,6 +9,7 @@ from typing import Any
 
 from timelike.base.files import atomic_path
 from timelike.base.tables import harmless, unquoted
+from timelike.courses.conditions import told_apart
 from timelike.exceptions import InputError
 from timelike.ontology import Ontology
 from timelike.ontology.bhi import Weights, bhi
@@ -22,7 +23,8 @@ def run(
     """Lines about the homogeneity of the clusters in a table with columns name and cluster.
 
     Writes the enrichment to `table` if it is given. A gene that stands in several rows counts once, where it stands
-    first: compared with itself it would be no evidence.
+    first: compared with itself it would be no evidence. Under several conditions it counts once in each cluster; then
+    some relabellings do compare it with itself, which makes z and p cautious.
     """
     genes, labels = read_clusters(clusters)
     yield str(found.reading)
@@ -39,7 +41,10 @@ def run(
 
 
 def read_clusters(path: Path) -> tuple[list[str], list[Any]]:
-    """Names and cluster labels from a table with columns name and cluster, each name once."""
+    """Genes and cluster labels from a table with columns name and cluster; each gene once, or once in each cluster.
+
+    The latter where names have conditions, which are no part of the gene.
+    """
     table = read_table(path)
     for column in ("name", "cluster"):
         if column not in table.header:
@@ -48,7 +53,16 @@ def read_clusters(path: Path) -> tuple[list[str], list[Any]]:
     first: dict[str, str] = {}
     for name, cluster in zip(names, clusters, strict=True):
         first.setdefault(unquoted(name), cluster)
-    labels = list(first.values())
+    genes, labels = _by_gene(first)
     if all(re.fullmatch(r"-?\d+", label) for label in labels):
-        return list(first), [int(label) for label in labels]  # so that -1 is known for "in no cluster"
-    return list(first), labels
+        return genes, [int(label) for label in labels]  # so that -1 is known for "in no cluster"
+    return genes, labels
+
+
+def _by_gene(cluster_of: dict[str, str]) -> tuple[list[str], list[str]]:
+    """Names without conditions and their clusters, each pair once."""
+    told = told_apart(list(cluster_of))
+    if told is None:
+        return list(cluster_of), list(cluster_of.values())
+    pairs = dict.fromkeys(zip(told.names, cluster_of.values(), strict=True))
+    return [gene for gene, _ in pairs], [cluster for _, cluster in pairs]

@@ -16,6 +16,7 @@ from timelike.cli.options import (
     force_option,
     may_write,
     model_options,
+    note_depth,
     one_model,
     reading_options,
     same_unit,
@@ -23,13 +24,14 @@ from timelike.cli.options import (
     understood,
 )
 from timelike.cli.output import quiet_option, say
+from timelike.clusters.between_conditions import counted_changes
 from timelike.clusters.methods import METHODS
 from timelike.exceptions import InputError
 from timelike.ontology import Ontology
 from timelike.ontology import read as read_ontology
 from timelike.runs.analyse import analyse
 from timelike.runs.analysis import Analysis
-from timelike.runs.folder import RECORD, REPORT, page
+from timelike.runs.folder import CHANGES, RECORD, REPORT, page
 from timelike.runs.repeat import differences, reading_of_others
 from timelike.runs.repeat import repeat as repeat_run
 
@@ -85,9 +87,19 @@ def cluster(
     ontology = _ontology(obo, gaf)
     analysis = analyse(file, out, model=model, ontology=ontology, reading=reading, overwrite=force, say=say, **choices)
     click.echo(str(analysis.clustering))
+    if analysis.changes is not None:
+        click.echo(f"{counted_changes(analysis.changes)}: {CHANGES}")
     say(f"wrote {', '.join(path.name for path in analysis.files)} into {out}")
     if REPORT in analysis.record.outputs:
         say(f"open {out / REPORT} in a browser")
+    _exit_if_failed(analysis, out)
+
+
+def _exit_if_failed(analysis: Analysis, out: Path) -> None:
+    """Leave with exit code 1 and a line where a part of the results is missing; what went wrong is in the notes."""
+    if analysis.failed:
+        click.echo(f"timelike: not everything was made, see the notes above; all else is in {out}", err=True)
+        raise SystemExit(1)
 
 
 def _ontology(obo: Path | None, gaf: Path | None) -> Ontology | None:
@@ -108,6 +120,7 @@ def repeat(record: Path, file: Path | None, samples: Path | None, out: Path, for
     analysis = repeat_run(record, out, file=file, samples=samples, overwrite=force, say=say)
     changed = differences(record, analysis)
     click.echo("the result is the same to the bit" if not changed else f"different: {', '.join(changed)}")
+    _exit_if_failed(analysis, out)
     if changed:
         raise SystemExit(1)
 
@@ -142,10 +155,11 @@ def predict(folder: Path, file: Path, out: Path, force: bool, **reading: Any) ->
     given = split_reading(reading)[0]
     kept = reading_of_others(analysis.record, folder / RECORD, given)
     if kept:
-        words = ", ".join(f"--{name} {_text(value)}" for name, value in kept.items())
+        words = ", ".join(f"--{name} {_text(value)}".strip() for name, value in kept.items())
         say(f"read as the clustered file was, with {words}; options of reading replace them all")
     new = understood(file, kept | given)
     same_unit(analysis.record.source.time_unit, new.time_unit, file)
+    note_depth(new, analysis.record.recipe.scale)
     found = analysis.predict(new.courses)
     write_table(found.to_frame(), out)
     click.echo(str(found))
@@ -153,7 +167,9 @@ def predict(folder: Path, file: Path, out: Path, force: bool, **reading: Any) ->
 
 
 def _text(value: Any) -> str:
-    """An option's value as it is typed."""
+    """An option's value as it is typed; a flag has none."""
+    if value is True:
+        return ""
     return ",".join(str(x).removesuffix(".0") for x in value) if isinstance(value, list) else str(value)
 
 

@@ -10,11 +10,11 @@ import click
 
 from timelike.cli.output import Verb, quiet_option, say
 from timelike.courses import TimeCourses
-from timelike.exceptions import InputError
+from timelike.exceptions import DataWarning, InputError, warn
 from timelike.gp import GP
 from timelike.gp.kernels import NAMED
 from timelike.reading import Understood, understand
-from timelike.reading.options import OPTIONS
+from timelike.reading.options import FLAG, OPTIONS
 from timelike.runs.analyse import given_or_fitted, note_gaps, prepared
 from timelike.runs.recipe import SCALES, Clock, Recipe
 
@@ -73,7 +73,8 @@ def how_to_read(command: Verb) -> Verb:
     """How to read a file, without the file itself."""
     for name, row in reversed(OPTIONS.items()):
         kind = click.Choice(row.choices) if row.choices else KINDS.get(row.kind)
-        command = click.option(f"--{name}", type=kind, help=row.help)(command)
+        how: dict[str, Any] = {"is_flag": True, "default": None} if row.kind == FLAG else {"type": kind}
+        command = click.option(f"--{name}", help=row.help, **how)(command)
     return quiet_option(command)
 
 
@@ -148,6 +149,16 @@ def same_unit(known: str | None, new: str | None, file: Path) -> None:
     """Raise if two files say different units of time."""
     if known and new and known != new:
         raise InputError(f"{file}: its times are in {new}, the others in {known}. Write both in one unit.")
+
+
+def note_depth(new: Understood, scale: str) -> None:
+    """Warn that levels of counts from two files cannot be compared."""
+    if new.counts is not None and scale == "none":
+        warn(
+            "counts of each file are normalised among themselves: all levels of a file that was sequenced deeper are "
+            "higher. Compare shapes (--scale center), or put the samples into one file.",
+            DataWarning,
+        )
 
 
 def may_write(out: Path, force: bool) -> None:

@@ -22,6 +22,7 @@ from timelike.cli.options import (
     may_write,
     model_of,
     model_options,
+    note_depth,
     one_of,
     same_unit,
     split_reading,
@@ -145,6 +146,7 @@ def _both(file: Path, to: Path | None, options: dict[str, Any]) -> tuple[TimeCou
     asked, items = understood(file, reading), understood(to, reading)
     same_unit(items.time_unit, asked.time_unit, file)
     recipe = Recipe.of(**choices)
+    note_depth(asked, recipe.scale)
     return recipe.scaled(asked.courses), prepared(items.courses, recipe)
 
 

@@ -24,6 +24,7 @@ from timelike.runs.folder import REPORT
 from timelike.runs.question_record import CHANGING, COMPARE
 
 FDR = "Expected false discovery rate of the courses that are called: drawn, and with their curves in a table."
+CHECK = "Also ask N times of permuted samples, where nothing can be true: how many are called by chance."
 BETWEEN = "Compare these conditions, as wt,mut, in this order: differences are the later less the earlier."
 
 
@@ -35,6 +36,7 @@ def answer_options(command: Verb) -> Verb:
         click.option("--time-unit", help="Unit of the times on axes and in words (default: as the file says)."),
         click.option("--title", help="What the report calls the data (default: the file's name)."),
         click.option("--top", type=int, default=24, show_default=True, help="Courses in the figure of panels."),
+        click.option("--check", type=int, default=0, metavar="N", help=CHECK),
         click.option("--fdr", type=float, default=0.05, show_default=True, help=FDR),
         click.option("--out", type=FOLDER, required=True, help="Folder for the results."),
     ):

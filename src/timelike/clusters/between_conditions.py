@@ -7,10 +7,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from timelike.base.arrays import Floats, Ints
+from timelike.base.checks import counted
 from timelike.courses.conditions import Crossed
 
 if TYPE_CHECKING:
     import pandas as pd
+
+FDR = 0.05
+"""Expected share of false ones among the names that are said to change their cluster."""
 
 
 def sizes_by_condition(labels: Ints, k: int, crossed: Crossed) -> pd.DataFrame:
@@ -51,6 +55,24 @@ def changes(crossed: Crossed, labels: Ints, probabilities: Floats, sure: Floats)
     columns["probability_changes"] = 1 - together(place, probabilities)
     found = pd.DataFrame(columns).sort_values("probability_changes", ascending=False, kind="stable", ignore_index=True)
     return found.assign(fdr=(1 - found["probability_changes"]).expanding().mean())
+
+
+def certain(changes: pd.DataFrame) -> pd.DataFrame:
+    """The rows of names that change their cluster, with few false ones among them (:data:`FDR`)."""
+    return changes[changes["fdr"] <= FDR]
+
+
+def counted_changes(changes: pd.DataFrame) -> str:
+    """How many names change their cluster, in words.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> counted_changes(pd.DataFrame({"name": ["a", "b"], "fdr": [0.01, 0.4]}))
+    '1 of 2 names in other clusters under other conditions (expected false discovery rate 5 %)'
+    """
+    found = f"{len(certain(changes)):,} of {counted(len(changes), 'name')}"
+    return f"{found} in other clusters under other conditions (expected false discovery rate {100 * FDR:g} %)"
 
 
 def together(place: Ints, probabilities: Floats) -> Floats:

@@ -99,7 +99,8 @@ class Clustering:
         ``probability_changes`` is 1 minus the probability that all courses of the name are in one cluster, the sum
         over clusters of the product of the courses' probabilities: courses are judged independently, given the
         clusters. "None" is no cluster: two courses in none do not share a curve, and count as different places. Names
-        that were measured under a single condition are left out.
+        that were measured under a single condition are left out. Where clusters are cuts through a continuum, a name
+        may change its cluster although its curve changes little.
 
         Examples
         --------

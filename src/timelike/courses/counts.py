@@ -1,14 +1,14 @@
 """Counts as values: log2 of what was counted, with an error each, around the course's own smooth mean.
 
 A count of a gene in a sample is negative binomial: its mean is the sample's size factor times the gene's level there,
-its variance ``mean + dispersion mean^2``. The logarithm of a count + 1/2 is biased and uneven where counts are
-small; but its mean, slope and variance around a mean that is roughly known are exact numbers. So each count
-becomes
+its variance ``mean + dispersion mean^2``. Anscombe's logarithm ``g = log(count + 1 / (2 dispersion))`` has a variance
+that hardly depends on the mean; few counts enter it nearly as they are, many as their logarithm. Around a mean that is
+roughly known, its own mean, slope (in the log mean) and variance are exact numbers. So each count becomes
 
-    value = eta + (log(count + 1/2) - E[log(count + 1/2)]) / slope      error = sd[log(count + 1/2)] / slope
+    value = eta + (g - E[g]) / slope      error = sd[g] / slope
 
-with ``eta`` the logarithm of the gene's own smooth mean: unbiased to first order, with an error that grows as counts
-become few, and little moved by a single wild count.
+with ``eta`` the logarithm of the gene's own smooth mean: unbiased to first order, zeros included, with an error that
+grows as counts become few, and little moved by a single wild count.
 
 The dispersion in the error is that of the trend over all genes of the same mean. What a gene scatters more or less than
 that is not known exactly, and is left to whoever asks: put into the errors as if it were known, even shrunk to the
@@ -17,7 +17,7 @@ trend, it makes tests three times too bold.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -27,7 +27,7 @@ from numpy.typing import ArrayLike
 
 from timelike.base import checks
 from timelike.base.arrays import Floats, Ints
-from timelike.exceptions import DataWarning, InputError, warn
+from timelike.exceptions import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,11 +38,15 @@ PRIOR_PARTS = ((0.5, None, True), (0.5, 0.35, False), (0.5, 0.35, True), (0.2, 0
 of the ranks of times or None for a constant, whether each condition has its own)."""
 DISPERSIONS = np.geomspace(1e-3, 10, 25)
 """Where dispersions are sought."""
+MOST_ERRORS = 4.0
+"""A value lies so many errors from the smooth mean at most, or as far as the logarithm of the count itself does. A
+single read where a hundredth was expected would be at ten; the bias of this is below a tenth of an error."""
 LEAST_RANK = 1e-4
 GENES_AT_ONCE = 4000
-LOG_MEANS = np.linspace(np.log(1e-3), np.log(1e3), 181)
-LOG_DISPERSIONS = np.linspace(np.log(1e-3), np.log(10), 37)
+LOG_MEANS = np.linspace(np.log(1e-3), np.log(1e5), 241)
+LOG_DISPERSIONS = np.linspace(np.log(1e-3), np.log(10), 73)
 """The grid of means and dispersions on which moments are computed once."""
+OFFSETS = (0.5, 50.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,23 +99,33 @@ def counted(counts: Floats, groups: Groups, size_factors: Floats | None = None) 
 # -- what is given ---------------------------------------------------------------------------------------------
 
 
-def checked_counts(counts: Any, names: tuple[str, ...]) -> Floats:
-    """The counts as floats (genes, samples), or an error that names the first that is none."""
-    found = np.atleast_2d(checks.numbers(counts, "counts", names))
-    bad = ~np.isfinite(found) | (found < 0) | (found != np.floor(found))
+def check_counts(counts: Floats, where: Callable[[int, int], str], sample: Callable[[int], str]) -> None:
+    """Raise unless all counts (genes, samples) are whole numbers from 0 on, some in each sample.
+
+    Parameters
+    ----------
+    counts
+    where
+        From a gene and a sample to words for the count.
+    sample
+        From a sample to words for it.
+    """
+    if counts.ndim != 2 or counts.size == 0:
+        raise InputError(f"counts have shape {counts.shape}: expected a row for each gene, a column for each sample.")
+    bad = ~np.isfinite(counts) | (counts < 0) | (counts != np.floor(counts))
     if bad.any():
-        gene, sample = (int(i) for i in np.argwhere(bad)[0])
+        first = tuple(int(i) for i in np.argwhere(bad)[0])
+        found = "missing" if np.isnan(counts[first]) else f"{counts[first]:.10g}"
         raise InputError(
-            f"the count of {names[gene]!r} in sample {sample + 1} is {found[gene, sample]:g}"
-            f"{checks.and_more(int(bad.sum()))}: expected whole numbers, zero or more. {_remedy(found[gene, sample])}"
+            f"{where(*first)} is {found}{checks.and_more(int(bad.sum()))}: expected whole numbers, zero or more. "
+            f"{_remedy(counts[first])}"
         )
-    empty = np.flatnonzero(found.sum(axis=0) == 0)
+    empty = np.flatnonzero(counts.sum(axis=0) == 0)
     if len(empty):
         raise InputError(
-            f"sample {empty[0] + 1} has no counts at all{checks.and_more(len(empty))}: a library of size zero says "
+            f"{sample(int(empty[0]))} has no counts at all{checks.and_more(len(empty))}: a library of size zero says "
             "nothing. Leave it out."
         )
-    return found
 
 
 def _remedy(value: float) -> str:
@@ -125,15 +139,12 @@ def _remedy(value: float) -> str:
     )
 
 
-def set_apart(counts: Floats, names: tuple[str, ...]) -> Ints:
-    """The genes that have a count; warns of the others, which have no value in logarithms."""
+def set_apart(counts: Floats, names: Sequence[str]) -> tuple[Ints, tuple[str, ...]]:
+    """The genes that have a count, and a note about the others, which have no value in logarithms."""
     some = counts.sum(axis=1) > 0
-    if not some.any():
-        raise InputError("every count is zero.")
-    if not some.all():
-        zeros = [name for name, kept in zip(names, some, strict=True) if not kept]
-        warn(f"left out {checks.counted(len(zeros), 'gene')} without any count: {checks.first_few(zeros)}", DataWarning)
-    return np.flatnonzero(some)
+    zeros = [name for name, kept in zip(names, some, strict=True) if not kept]
+    note = f"left out {checks.counted(len(zeros), 'gene')} without any count: {checks.first_few(zeros)}"
+    return np.flatnonzero(some), (note,) if zeros else ()
 
 
 def checked_factors(size_factors: ArrayLike, samples: int) -> Floats:
@@ -150,26 +161,41 @@ def checked_factors(size_factors: ArrayLike, samples: int) -> Floats:
 def by_median_of_ratios(counts: Floats) -> Floats:
     """Size factors: the median, over genes counted in every sample, of a sample's count to the gene's geometric mean.
 
-    Where no gene was counted in every sample, genes counted in most of them serve, and it is said.
+    Where no gene was counted in every sample, genes counted in most of them serve, see :func:`about_few_genes`.
 
     Examples
     --------
     >>> by_median_of_ratios(np.array([[10, 20, 40], [5, 10, 20], [7, 14, 28.0]]))
     array([0.5, 1. , 2. ])
     """
-    share = (counts > 0).mean(axis=1)
-    chosen = counts[share >= min(1.0, share.max())]
-    if share.max() < 1:
-        warn(
-            f"no gene was counted in every sample: size factors are from the {checks.counted(len(chosen), 'gene')} "
-            f"counted in {share.max():.0%} of them. Are these single cells? Sum the cells of a sample first.",
-            DataWarning,
-        )
+    share = _shares(counts)
+    chosen = counts[share == share.max()]
     logs = np.log(np.where(chosen > 0, chosen, np.nan))
-    factors = np.nanmedian(logs - np.nanmean(logs, axis=1, keepdims=True), axis=0)
-    if np.isnan(factors).any():
-        raise InputError("size factors cannot be found: samples share no genes. Give them (size_factors=).")
+    ratios = logs - np.nanmean(logs, axis=1, keepdims=True)
+    if np.isnan(ratios).all(axis=0).any():
+        raise InputError(
+            "size factors cannot be found: samples share no genes. Leave out the sample that is unlike the others, or "
+            "give them (TimeCourses.from_counts(size_factors=))."
+        )
+    factors = np.nanmedian(ratios, axis=0)
     return np.exp(factors - factors.mean())
+
+
+def about_few_genes(counts: Floats) -> tuple[str, ...]:
+    """A note where no gene was counted in every sample."""
+    share = _shares(counts)
+    if share.max() == 1:
+        return ()
+    genes = checks.counted(int((share == share.max()).sum()), "gene")
+    return (
+        f"no gene was counted in every sample: size factors are from the {genes} counted in {share.max():.0%} of them. "
+        "Are these single cells? Sum the cells of a sample first",
+    )
+
+
+def _shares(counts: Floats) -> Floats:
+    """Share of the samples in which each gene was counted, (genes,)."""
+    return (counts > 0).mean(axis=1)
 
 
 # -- smooth means -------------------------------------------------------------------------------------------------
@@ -260,18 +286,19 @@ def dispersion_trend(means: Floats, profile: Floats) -> Floats:
     order = np.argsort(means, kind="stable")
     bins = np.array_split(order, int(np.clip(len(means) // 100, 1, 40)))
     place = np.array([np.log(means[chosen]).mean() for chosen in bins])
-    height = np.array([_likeliest(profile[chosen].sum(axis=0)) for chosen in bins])
+    height = _likeliest(np.array([profile[chosen].sum(axis=0) for chosen in bins]))
     near = np.exp(-(((place[:, None] - place) / 0.7) ** 2) / 2)
     return np.exp(np.interp(np.log(means), place, near @ height / near.sum(axis=1)))
 
 
-def _likeliest(curve: Floats) -> float:
-    """The logarithm of the dispersion at the top of a log likelihood, by a parabola through the highest three."""
-    logs, top = np.log(DISPERSIONS), int(curve.argmax())
-    if not 0 < top < len(logs) - 1:
-        return float(logs[top])
-    low, high, up = curve[top - 1 : top + 2]
-    return float(logs[top] + (logs[1] - logs[0]) * (low - up) / 2 / (low - 2 * high + up))
+def _likeliest(curves: Floats) -> Floats:
+    """The logarithm of the dispersion at the top of each log likelihood, by a parabola through the highest three."""
+    logs, top = np.log(DISPERSIONS), curves.argmax(axis=1)
+    inner = np.clip(top, 1, len(logs) - 2)
+    low, high, up = (np.take_along_axis(curves, (inner + k)[:, None], axis=1)[:, 0] for k in (-1, 0, 1))
+    bend = low - 2 * high + up
+    shift = np.where((top == inner) & (bend < 0), (low - up) / 2 / np.where(bend < 0, bend, 1), 0)
+    return logs[top] + (logs[1] - logs[0]) * shift
 
 
 def shrunk_dispersions(profile: Floats, trend: Floats, freedom: int, means: Floats) -> Floats:
@@ -280,11 +307,11 @@ def shrunk_dispersions(profile: Floats, trend: Floats, freedom: int, means: Floa
 
     logs, around_trend = np.log(DISPERSIONS), np.log(trend)
     counted_well = means >= min(20.0, float(np.median(means)))
-    own = logs[profile.argmax(axis=1)] - around_trend
+    own = _likeliest(profile) - around_trend
     apart = 1.4826 * float(np.median(np.abs(own[counted_well])))
     variance = max(apart**2 - float(polygamma(1, max(freedom, 1) / 2)), 0.05)
     posterior = profile - (logs - around_trend[:, None]) ** 2 / (2 * variance)
-    return np.exp(logs[posterior.argmax(axis=1)])
+    return np.exp(_likeliest(posterior))
 
 
 # -- values ----------------------------------------------------------------------------------------------------------
@@ -299,40 +326,55 @@ def around(counts: Floats, eta: Floats, dispersion: Floats) -> tuple[Floats, Flo
     columns = np.broadcast_to((of_gene / (LOG_DISPERSIONS[1] - LOG_DISPERSIONS[0]))[:, None], rows.shape)
     bias, slope, log_variance = (map_coordinates(table, (rows, columns), order=1) for table in moments())
     few = np.maximum(LOG_MEANS[0] - eta, 0)  # below the table the variance grows as one over the mean does
-    return eta + (np.log(counts + 0.5) - eta - bias) / slope, np.exp(log_variance + few)
+    variance, added = np.exp(log_variance + few), offset(dispersion)[:, None]
+    away = (np.log(counts + added) - eta - bias) / slope
+    most = np.maximum(MOST_ERRORS * np.sqrt(variance), np.abs(np.log(counts + 0.5) - eta))
+    return eta + np.clip(away, -most, most), variance
+
+
+def offset(dispersion: Floats) -> Floats:
+    """What is added to counts before their logarithm is taken, after Anscombe; within bounds."""
+    return np.clip(1 / (2 * dispersion), *OFFSETS)
 
 
 @cache
 def moments() -> tuple[Floats, Floats, Floats]:
-    """Of log(count + 1/2): its mean less the log mean, the slope of its mean, and log(variance / slope^2).
+    """Of log(count + offset): its mean less the log mean, the slope of its mean, and log(variance / slope^2).
 
     On `LOG_MEANS` x `LOG_DISPERSIONS`. A negative binomial count is a Poisson count whose mean is gamma distributed.
     """
     from scipy.stats import gamma
 
-    of_mean, poisson, squares = _poisson_moments()
-    quantiles = (np.arange(200) + 0.5) / 200
+    quantiles, dispersions = (np.arange(200) + 0.5) / 200, np.exp(LOG_DISPERSIONS)
     mean, variance = np.empty((2, len(LOG_MEANS), len(LOG_DISPERSIONS)))
-    for k, dispersion in enumerate(np.exp(LOG_DISPERSIONS)):
+    for k, (dispersion, added) in enumerate(zip(dispersions, offset(dispersions), strict=True)):
         drawn = np.log(np.maximum(gamma.ppf(quantiles, 1 / dispersion), 1e-300) * dispersion)
-        places = LOG_MEANS[:, None] + drawn
-        mean[:, k] = np.interp(places, of_mean, poisson).mean(axis=1)
-        variance[:, k] = np.interp(places, of_mean, squares).mean(axis=1) - mean[:, k] ** 2
+        places, of_mean, poisson, scatter = LOG_MEANS[:, None] + drawn, *_poisson_moments(added)
+        drawn_means = np.interp(places, of_mean, poisson)
+        mean[:, k] = drawn_means.mean(axis=1)
+        variance[:, k] = np.interp(places, of_mean, scatter).mean(axis=1) + drawn_means.var(axis=1)
     slope = np.gradient(mean, LOG_MEANS, axis=0)
     return mean - LOG_MEANS[:, None], slope, np.log(variance) - 2 * np.log(slope)
 
 
-def _poisson_moments() -> tuple[Floats, Floats, Floats]:
-    """Log means, and at each the mean and the mean square of log(count + 1/2) of a Poisson count."""
+def _poisson_moments(added: float) -> tuple[Floats, Floats, Floats]:
+    """Log means, and at each the mean and the variance of log(count + added) of a Poisson count."""
+    logs, chance, counts = _poisson()
+    means, value = np.exp(logs), np.log(counts + added)
+    mean, variance = np.log(means + added), means / (means + added) ** 2
+    mean[: len(chance)] = chance @ value
+    variance[: len(chance)] = chance @ value**2 - mean[: len(chance)] ** 2
+    return logs, mean, variance
+
+
+@cache
+def _poisson() -> tuple[Floats, Floats, Floats]:
+    """Log means, the chance of each count at those of them that are small, and these counts."""
     from scipy.special import gammaln
 
-    logs = np.linspace(np.log(1e-8), np.log(1e6), 800)
-    means, counts = np.exp(logs), np.arange(420)
-    small, value = means < 200, np.log(counts + 0.5)
-    chance = np.exp(counts * logs[small][:, None] - means[small][:, None] - gammaln(counts + 1))
-    mean, square = logs.copy(), logs**2 + 1 / means
-    mean[small], square[small] = chance @ value, chance @ value**2
-    return logs, mean, square
+    logs, counts = np.linspace(np.log(1e-8), np.log(1e8), 920), np.arange(420.0)
+    small = logs[np.exp(logs) < 200][:, None]
+    return logs, np.exp(counts * small - np.exp(small) - gammaln(counts + 1)), counts
 
 
 # -- courses ---------------------------------------------------------------------------------------------------------

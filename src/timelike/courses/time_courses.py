@@ -13,9 +13,17 @@ from numpy.typing import ArrayLike, NDArray
 from timelike.base import checks, notebook
 from timelike.base.arrays import Bools, Floats, Ints
 from timelike.courses.conditions import Told, crossed, joined, none_told, told_apart
-from timelike.courses.counts import Groups, checked_counts, checked_factors, counted, samples_of, set_apart
+from timelike.courses.counts import (
+    Groups,
+    about_few_genes,
+    check_counts,
+    checked_factors,
+    counted,
+    samples_of,
+    set_apart,
+)
 from timelike.courses.designs import Designs, distinct, frozen, offsets, ranges, take_designs
-from timelike.exceptions import InputError
+from timelike.exceptions import DataWarning, InputError, warn
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -155,17 +163,20 @@ class TimeCourses:
         >>> counts = [[10, 12, 40, 35], [100, 90, 95, 120], [0, 1, 0, 0]]
         >>> courses = TimeCourses.from_counts([0, 0, 6, 6], counts, ["Il6", "Actb", "Nts"], size_factors=[1, 1, 1, 1])
         >>> courses["Il6"].values.round(1), courses["Nts"].errors.round(1)
-        (array([3.4, 3.6, 5.3, 5.2]), array([2.5, 2.5, 3.6, 3.6]))
+        (array([3.3, 3.6, 5.3, 5.1]), array([2.5, 2.5, 3.6, 3.6]))
         """
-        labels = checks.unique_names(_row_names(counts) if names is None else names, len(np.atleast_2d(counts)))
-        found = checked_counts(counts, labels)
+        found = np.atleast_2d(checks.numbers(counts, "counts", names if isinstance(names, Sequence) else None))
+        labels = checks.unique_names(_row_names(counts) if names is None else names, len(found))
+        check_counts(found, lambda g, s: f"the count of {labels[g]!r} in sample {s + 1}", lambda s: f"sample {s + 1}")
         points = checks.numbers(times, "times").ravel()
         if len(points) != found.shape[1]:
             raise InputError(f"there are {len(points)} times for {found.shape[1]} samples: give one for each column.")
         checks.finite_times(points[:, None])
         kinds = samples_of(conditions, len(points), "conditions")
         factors = None if size_factors is None else checked_factors(size_factors, len(points))
-        kept = set_apart(found, labels)
+        kept, notes = set_apart(found, labels)
+        for note in (*notes, *(about_few_genes(found) if factors is None else ())):
+            warn(f"{note}.", DataWarning)
         made = counted(found[kept], Groups.made(points, kinds), factors)
         genes = [labels[i] for i in kept]
         if kinds is None or len(set(kinds)) < 2:
@@ -367,7 +378,9 @@ class TimeCourses:
         """The `n` courses whose values have the largest standard deviation, in their present order.
 
         Where courses have conditions (see :attr:`conditions`), the `n` names whose most variable condition varies
-        most, each with all of its conditions: what is compared between conditions is chosen together.
+        most, each with all of its conditions: what is compared between conditions is chosen together. Where errors are
+        known, the variance that they explain does not count, nor twice its own uncertainty: values that vary because
+        little is known of them, as logarithms of few counts do, are not chosen for it.
 
         Examples
         --------
@@ -380,8 +393,8 @@ class TimeCourses:
         if not checks.is_whole(n) or not 1 <= n <= len(place):
             what = "courses" if self._told is None else f"names under {place.shape[1]} conditions"
             raise InputError(f"most_variable({n}): there are {len(place)} {what} to choose from.")
-        sd = np.where(place < 0, 0, self.standard_deviations[place]).max(axis=1)
-        chosen = place[np.argsort(-sd, kind="stable")[:n]]
+        variance = np.where(place < 0, -np.inf, self._variances_beyond_errors[place]).max(axis=1)
+        chosen = place[np.argsort(-variance, kind="stable")[:n]]
         return self.select(np.sort(chosen[chosen >= 0]))
 
     @cached_property
@@ -390,6 +403,15 @@ class TimeCourses:
         residual = self.values - np.repeat(self._means, self.sizes)
         squares = np.add.reduceat(residual**2, self.starts[:-1])
         return np.sqrt(squares / np.maximum(self.sizes - 1, 1))
+
+    @cached_property
+    def _variances_beyond_errors(self) -> Floats:
+        """Variance of each course less what its errors explain, and less twice the uncertainty of that."""
+        if self.errors is None:
+            return self.standard_deviations**2
+        explained = np.add.reduceat(self.errors**2, self.starts[:-1]) / self.sizes
+        uncertain = np.sqrt(2 / np.maximum(self.sizes - 1, 1))
+        return self.standard_deviations**2 - explained * (1 + 2 * uncertain)
 
     # -- for the layers below ----------------------------------------------------------------------------
 

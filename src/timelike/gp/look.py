@@ -27,7 +27,8 @@ WIDEST = 100
 """So many gaps are looked at; of more, the others are small."""
 COUNTS = (
     "every value is a whole number from 0 on, over orders of magnitude: are these counts? Their noise grows with their "
-    "level, the model has one noise for all. Take log2(value + 1) before reading them."
+    "level, the model has one noise for all. Read them as counts (counts=True, --counts): they become log2 values with "
+    "an error each."
 )
 """What is said about counts, and what helps."""
 

@@ -17,7 +17,7 @@ from timelike.base.arrays import Bools, Floats, Ints
 from timelike.base.blas import one_thread_below
 from timelike.base.threads import progress
 from timelike.questions import odds
-from timelike.questions.effects import Known, eliminated, evidence, spectrum
+from timelike.questions.effects import Known, eliminated, evidence, residual, spectrum
 from timelike.questions.measured import Measured
 from timelike.questions.own_noise import OwnNoise
 from timelike.questions.shapes import Shape
@@ -66,12 +66,12 @@ class Question:
 
     def variances(self, genes: Ints, shape: Shape, scale: Floats) -> Iterator[Floats | float]:
         """The variances of the effects of a shape, at scales (n, m) of the noise."""
-        for size in shape.sizes:
-            yield size**2 if shape.counts else size**2 * self.measured.typical[genes, None] * scale
+        typical = 1.0 if shape.counts else self.measured.typical[genes, None] * scale
+        yield from (size**2 * typical for size in shape.sizes)
 
     def effects(self, contrast: Contrast) -> Iterator[Floats]:
         """The columns of each shape under a contrast, (C r, (B - 1) q)."""
-        return (np.kron(contrast.weights, factor) for factor in self.factors)
+        return (self.measured.padded(np.kron(contrast.weights, factor)) for factor in self.factors)
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,17 +106,17 @@ class Answer:
     def log_bayes_factor(self) -> Floats:
         """Of "yes", an effect of any contrast, shape and size, to "no", (N,)."""
         weights, count = self._log_weights, len(self.evidence)
-        no = np.logaddexp(_log_sum(weights[:, :, ~self.counted].reshape(count, -1)), self._log_none)
+        no = np.logaddexp(log_sum(weights[:, :, ~self.counted].reshape(count, -1)), self._log_none)
         prior = np.exp(self._log_prior[:, self.counted]).sum(axis=1)
         share = np.clip((self.possible * prior).sum(axis=1), 1e-300, 1 - 1e-16)
         odds = np.log(share) - np.log1p(-share)
-        return _log_sum(weights[:, :, self.counted].reshape(count, -1)) - no - odds
+        return log_sum(weights[:, :, self.counted].reshape(count, -1)) - no - odds
 
     @property
     def posterior(self) -> Floats:
         """Probability of each contrast, shape and size of effect, (N, contrasts, K); the rest is none."""
         weights = self._log_weights
-        total = np.logaddexp(_log_sum(weights.reshape(len(weights), -1)), self._log_none)
+        total = np.logaddexp(log_sum(weights.reshape(len(weights), -1)), self._log_none)
         return np.exp(weights - total[:, None, None])
 
     @property
@@ -134,11 +134,11 @@ class Answer:
         return np.log(self.shares.kinds[1:])[:, None] + np.log(self.shares.effects)
 
 
-def answered(question: Question, shares: odds.Shares | None = None, own_noise: OwnNoise | None = None) -> Answer:
-    """The answer to a question; with shares and noise that were learned elsewhere, where they are given."""
+def answered(question: Question) -> Answer:
+    """The answer to a question: evidence of every gene, and what all of them say about shares of effects and noise."""
     measured = question.measured
     residual, freedom = _residuals(question)
-    noise = own_noise or OwnNoise.learned(residual, freedom)
+    noise = OwnNoise.learned(residual, freedom)
     least = noise.expected(residual, freedom)
     found = np.empty((len(measured), len(question.contrasts), len(question.shape_of)))
     nuisance = np.zeros(len(measured), dtype=np.intp)
@@ -146,12 +146,11 @@ def answered(question: Question, shares: odds.Shares | None = None, own_noise: O
     with one_thread_below(), progress("evidence", len(measured), "gene") as advance:
         for genes in measured.pieces():
             left = [eliminated(measured.known(genes), one.factor, one.free) for one in question.nuisances]
-            scales = _grid(left, noise, least[genes], freedom[genes])
-            found[genes], nuisance[genes] = _evidence(question, genes, left, weights, noise, scales)
+            scales = scales_of(left, noise, least[genes], freedom[genes])
+            found[genes], nuisance[genes] = evidence_of(question, genes, left, weights, noise, scales)
             advance(len(genes))
     possible = _possible(question)
-    shares = shares or odds.learned(found, possible)
-    return Answer(found, possible, shares, noise, least, nuisance, question.counted)
+    return Answer(found, possible, odds.learned(found, possible), noise, least, nuisance, question.counted)
 
 
 def _residuals(question: Question) -> tuple[Floats, Floats]:
@@ -160,8 +159,8 @@ def _residuals(question: Question) -> tuple[Floats, Floats]:
     with one_thread_below():
         for genes in question.measured.pieces():
             rest = eliminated(question.measured.known(genes), *question.saturated)
-            squares[genes], freedom[genes] = rest.squares, rest.freedom
-    return squares, np.maximum(freedom, 0)
+            squares[genes], freedom[genes] = residual(rest)
+    return squares, freedom
 
 
 def _nuisance_weights(question: Question, noise: OwnNoise, scale: Floats) -> Floats:
@@ -175,7 +174,7 @@ def _nuisance_weights(question: Question, noise: OwnNoise, scale: Floats) -> Flo
             known = question.measured.known(genes)
             for k, one in enumerate(question.nuisances):
                 rest = eliminated(known, one.factor, one.free)
-                heights[genes, k] = _height(rest, noise, scale[genes, None])[:, 0]
+                heights[genes, k] = height(rest, noise, scale[genes, None])[:, 0]
     shares = np.full(count, 1 / count)
     for _ in range(200):
         weight = np.exp(heights - heights.max(axis=1, keepdims=True)) * shares
@@ -183,23 +182,23 @@ def _nuisance_weights(question: Question, noise: OwnNoise, scale: Floats) -> Flo
     return np.log(np.maximum(shares, 1e-12))
 
 
-def _height(rest: Known, noise: OwnNoise, scales: Floats) -> Floats:
+def height(rest: Known, noise: OwnNoise, scales: Floats) -> Floats:
     """Log of prior of the scale times likelihood without an effect, (n, m)."""
     return noise.log_weights(scales, rest.squares, rest.freedom) - rest.log_det[:, None] / 2
 
 
-def _grid(left: list[Known], noise: OwnNoise, least: Floats, freedom: Floats) -> Floats:
+def scales_of(left: list[Known], noise: OwnNoise, least: Floats, freedom: Floats) -> Floats:
     """Scales of the noise of some genes, from those with an effect to those without, (n, m)."""
     most = np.max([noise.expected(rest.squares, np.maximum(rest.freedom, 0)) for rest in left], axis=0)
     return noise.grid(least, most, freedom)
 
 
-def _evidence(
+def evidence_of(
     question: Question, genes: Ints, left: list[Known], weights: Floats, noise: OwnNoise, scales: Floats
 ) -> tuple[Floats, Ints]:
     """Evidence of some genes for every contrast and effect, (n, contrasts, K), and their nuisance."""
-    without = np.stack([_height(rest, noise, scales) + weight for rest, weight in zip(left, weights, strict=True)])
-    none = _log_sum(without.transpose(1, 0, 2).reshape(len(genes), -1))
+    without = np.stack([height(rest, noise, scales) + weight for rest, weight in zip(left, weights, strict=True)])
+    none = log_sum(without.transpose(1, 0, 2).reshape(len(genes), -1))
     found = np.empty((len(genes), len(question.contrasts), len(question.shape_of)))
     for c, contrast in enumerate(question.contrasts):
         place = 0
@@ -208,7 +207,7 @@ def _evidence(
             for variance in question.variances(genes, shape, scales):
                 gained = [evidence(one, variance, scales) for one in spectra]
                 total = (without + np.stack(gained)).transpose(1, 0, 2).reshape(len(genes), -1)
-                found[:, c, place] = _log_sum(total) - none
+                found[:, c, place] = log_sum(total) - none
                 place += 1
     return found, without.max(axis=2).argmax(axis=0)
 
@@ -226,11 +225,12 @@ def _possible(question: Question) -> Floats:
     return found
 
 
-def _log_sum(logs: Floats) -> Floats:
-    """Logarithm of the sum of exponentials along the last axis."""
-    top = logs.max(axis=-1)
+def log_sum(logs: Floats) -> Floats:
+    """Logarithm of the sum of exponentials along the last axis; of none at all, -inf."""
+    top = logs.max(axis=-1, initial=-np.inf)
     top = np.where(np.isfinite(top), top, 0)
-    return np.asarray(top + np.log(np.exp(logs - top[..., None]).sum(axis=-1)))
+    with np.errstate(divide="ignore"):
+        return np.asarray(top + np.log(np.exp(logs - top[..., None]).sum(axis=-1)))
 
 
 # -- curves of effects ---------------------------------------------------------------------------------------------
@@ -246,7 +246,8 @@ class Moments(NamedTuple):
 def effect_at(question: Question, answer: Answer, genes: Ints, times: Floats, between: tuple[int, int]) -> Moments:
     """The effect at times (T, 1) on the curve of one condition against another (second less first), if they differ.
 
-    With ``between=(0, 0)``: the effect on the only condition.
+    With ``between=(0, 0)``: the effect on the only condition, from its mean over the coordinates on, as its level is
+    free.
     """
     mean, square, total = _zeros(len(genes), len(times))
     weights = answer.posterior[genes]
@@ -283,8 +284,10 @@ def _parts(
                 continue
             found = spectrum(known, effect)
             columns = coordinates.factor_at(shape.kernel, times)
-            seen = np.kron(apart, columns) @ found.axes  # (n, T, q)
             rest = np.maximum(shape.kernel.diag(times) - (columns**2).sum(axis=1), 0) * (apart**2).sum()
+            if between[0] == between[1]:
+                columns = columns - question.factors[s].mean(axis=0)
+            seen = np.kron(apart, columns) @ found.axes  # (n, T, q)
             for size, place in zip(shape.sizes, np.flatnonzero(question.shape_of == s), strict=True):
                 shrunk = size**2 / (scale + size**2 * found.values)
                 middle = (seen @ (shrunk * found.loads)[:, :, None])[:, :, 0]

@@ -17,9 +17,10 @@ from timelike.gp.kernels import evenly
 from timelike.questions import modelling
 from timelike.questions.asked import Contrast, Nuisance, Question, answered, drawn_effects, effect_at
 from timelike.questions.coordinates import FEW, Coordinates
-from timelike.questions.found import Found
+from timelike.questions.found import LIKELY, Found
 from timelike.questions.measured import check_times, measured
 from timelike.questions.odds import running_fdr
+from timelike.questions.permuted import Columns, reordered
 from timelike.questions.shapes import shapes, sizes_between
 
 if TYPE_CHECKING:
@@ -33,8 +34,6 @@ BEGUN = 0.25
 DRAWS = 100
 SEED = 20210527
 INTERVAL = (0.05, 0.5, 0.95)
-LIKELY = 0.5
-"""Courses that change at least so probably are asked when."""
 ALL = "all"
 
 
@@ -56,6 +55,13 @@ class Changing(Found):
             f"Changing: {called:,} of {checks.counted(len(self), 'course')} change at an expected false discovery rate "
             f"of 5 % (in all about {self.share:.1%})"
         )
+
+    def _permuted(self, samples: Columns, rng: np.random.Generator) -> Columns:
+        return reordered(samples, rng)
+
+    def curve(self, name: str | int, times: ArrayLike) -> Curve:
+        """Mean and standard deviation, at `times`, of the curve of a course."""
+        return self.curves(name, times)[ALL]
 
     @property
     def courses(self) -> TimeCourses:

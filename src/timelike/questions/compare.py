@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -21,7 +21,8 @@ from timelike.questions import modelling
 from timelike.questions.asked import Contrast, Question, answered, effect_at
 from timelike.questions.bridged import bridged
 from timelike.questions.coordinates import FEW, Coordinates
-from timelike.questions.found import Found
+from timelike.questions.delays import delays, share_delayed
+from timelike.questions.found import LIKELY, Found
 from timelike.questions.measured import check_times, matched, measured
 from timelike.questions.partitions import contrast_of, in_words, partitions
 from timelike.questions.shapes import LEVEL, shapes, sizes_between
@@ -44,6 +45,14 @@ class Largest(NamedTuple):
     time: Floats
     pair: Ints
     """Which of the pairs of conditions, see `Compared.pairs`."""
+
+
+class Delayed(NamedTuple):
+    """Of each gene the probability that it differs by a delay alone, if it differs, and the delay, (N,) each."""
+
+    probability: Floats
+    delay: Floats
+    """Of the second condition against the first, in the unit of the times."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -154,25 +163,53 @@ class Compared(Found):
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.nan_to_num(self.posterior[:, :, level].sum(axis=(1, 2)) / self.probability)
 
+    @cached_property
+    def delayed(self) -> Delayed:
+        """How genes that differ more probably than not do so by a delay alone: probability, if they differ, and delay.
+
+        NaN for the others, and where there are more than two conditions.
+        """
+        chance, delay = np.full((2, len(self)), np.nan)
+        genes = np.flatnonzero(self.probability >= LIKELY)
+        if len(self.conditions) == 2 and len(genes) and len(self.question.shapes) > 1:
+            smooth = self.question.shapes[min(2, len(self.question.shapes) - 1)].kernel
+            found = delays(self.question, self.answer, smooth, self.gp.signal_sd, genes)
+            odds = np.exp(np.clip(found.log_odds, -50, 50))
+            share = share_delayed(found.log_odds)
+            chance[genes] = share * odds / (share * odds + 1 - share)
+            delay[genes] = found.delay
+        return Delayed(chance, delay)
+
+    @property
+    def kinds(self) -> pd.DataFrame:
+        """Probability of each kind of difference, if a gene differs: level (the same at all times), shape, delay."""
+        import pandas as pd
+
+        late = np.nan_to_num(self.delayed.probability)
+        columns = {"level": self.level_only * (1 - late), "shape": (1 - self.level_only) * (1 - late), "delay": late}
+        return pd.DataFrame(columns, index=pd.Index(self.names, name="name"))
+
     def to_frame(self) -> pd.DataFrame:
         """Table with a row for each gene, the surest first.
 
         Columns: name, log_bayes_factor, probability, fdr; kind (level, shape or delay) and how probable it is, if the
-        gene differs; largest_difference with its time and the condition that is higher; with three or more conditions
-        also which two those are, and the likeliest partition.
+        gene differs; largest_difference with its time and the condition that is higher; delay of the second condition
+        where that is the kind; with three or more conditions which two differ most, and the likeliest partition.
         """
-        largest = self.largest
+        largest, kinds = self.largest, self.kinds
         pairs = np.array(self.pairs)[largest.pair]
         higher = np.where(largest.difference > 0, pairs[:, 1], pairs[:, 0])
         columns = {
-            "kind": np.where(self.level_only > 0.5, "level", "shape"),
-            "kind_probability": np.maximum(self.level_only, 1 - self.level_only),
+            "kind": [kinds.columns[k] for k in kinds.to_numpy().argmax(axis=1)],
+            "kind_probability": kinds.to_numpy().max(axis=1),
             "largest_difference": largest.difference,
             "largest_at": largest.time,
             "higher_in": [self.conditions[c] for c in higher],
         }
         frame = self._numbers().assign(**columns)
-        if len(self.conditions) > 2:
+        if len(self.conditions) == 2:
+            frame["delay"] = np.where(frame["kind"] == "delay", self.delayed.delay, np.nan)
+        else:
             table, chances = self.partitions, self.partitions.to_numpy()
             frame["between"] = [f"{self.conditions[a]} and {self.conditions[b]}" for a, b in pairs]
             frame["partition"] = [table.columns[k] for k in chances.argmax(axis=1)]
@@ -193,7 +230,12 @@ def stretches(times: Floats, curve: Curve) -> list[tuple[float, float, int]]:
     return [(float(times[a]), float(times[b - 1]), int(sign[a])) for a, b in pairwise(edges.tolist()) if sign[a]]
 
 
-def compare(conditions: Mapping[str, TimeCourses] | TimeCourses, gp: GP | None = None) -> Compared:
+def compare(
+    conditions: Mapping[str, TimeCourses] | TimeCourses,
+    gp: GP | None = None,
+    *,
+    subjects: Mapping[str, Sequence[object]] | None = None,
+) -> Compared:
     """Which courses differ between conditions: a probability, an expected false discovery rate, when and how.
 
     Courses are matched by name; every condition may have times, replicates and gaps of its own. A course that differs
@@ -208,6 +250,9 @@ def compare(conditions: Mapping[str, TimeCourses] | TimeCourses, gp: GP | None =
     gp
         The model whose kernel, clock and noise are used; by default one is fitted to a sample of the courses. How
         much courses vary, and their level, do not matter here.
+    subjects
+        Whose sample each is, where the same subjects were measured under several conditions: condition -> a name for
+        each sample, in the order of the courses' times. Every course then has a level for each subject.
 
     Returns
     -------
@@ -239,7 +284,8 @@ def compare(conditions: Mapping[str, TimeCourses] | TimeCourses, gp: GP | None =
         raise InputError(f"no name stands in two conditions ({some}). Courses are matched by name.")
     notes = _notes(alone)
     model = modelling.model_for(given, gp)
-    question = _question(given, names, model, times)
+    paired = None if subjects is None else modelling.subjects_of(given, subjects)
+    question = _question(given, names, model, times, paired)
     found = Compared(question, answered(question), model, tuple(notes), alone)
     found = replace(found, notes=(*notes, *modelling.without_replicates(given), *_doubts(found.share)))
     for note in found.notes:
@@ -247,11 +293,13 @@ def compare(conditions: Mapping[str, TimeCourses] | TimeCourses, gp: GP | None =
     return found
 
 
-def _question(given: Mapping[str, TimeCourses], names: tuple[str, ...], gp: GP, times: Floats) -> Question:
+def _question(
+    given: Mapping[str, TimeCourses], names: tuple[str, ...], gp: GP, times: Floats, subjects: list[Floats] | None
+) -> Question:
     noise, largest = modelling.typical_noise(given, gp), modelling.largest_change(given)
     replicates = modelling.has_replicates(given)
     kinds = shapes(gp.kernel, times, sizes_between(noise, largest), FEW, batches=replicates)
-    here = measured(given, gp, Coordinates.of(times, [shape.kernel for shape in kinds]), names)
+    here = measured(given, gp, Coordinates.of(times, [shape.kernel for shape in kinds]), names, subjects)
     contrasts = [Contrast(in_words(one, list(given)), contrast_of(one)) for one in partitions(len(given))[1:]]
     return Question(
         here,

@@ -30,9 +30,15 @@ class Known(NamedTuple):
     squares: Floats
     """Sum of squares that nothing explains yet, in units of the noise, (n,)."""
     freedom: Floats
-    """Values less what was eliminated, (n,)."""
+    """Values less what was eliminated and is free, (n,)."""
     log_det: Floats
     """Logarithm of the determinant of the precision of what was eliminated, (n,)."""
+    sized: Floats | float = 0.0
+    """How much of `squares` is the size of what was eliminated; the rest is its distance from the values, (n,)."""
+    taken: Floats | float = 0.0
+    """How much of `freedom` that takes: the trace of what turns values into their fit, (n,)."""
+    taken_twice: Floats | float = 0.0
+    """The trace of its square, (n,)."""
 
 
 class Spectrum(NamedTuple):
@@ -47,7 +53,9 @@ class Spectrum(NamedTuple):
 
 
 def eliminated(known: Known, factor: Floats, free: int) -> Known:
-    """What is known when ``factor @ w`` is summed out: the first `free` of w are anything, the others N(0, 1).
+    """What is known when ``factor @ w`` is summed out: the first `free` of w are anything, the others N(0, s).
+
+    s is the scale of the noise, so that everything but the effects scales with it.
 
     Parameters
     ----------
@@ -70,10 +78,29 @@ def eliminated(known: Known, factor: Floats, free: int) -> Known:
     A = known.A - seen.transpose(0, 2, 1) @ solved[:, :, :p]
     b = known.b - (seen.transpose(0, 2, 1) @ solved[:, :, p, None])[:, :, 0]
     explained = ((known.b @ factor) * solved[:, :, p]).sum(axis=1)
-    used = np.einsum("nii->n", solved[:, :, p + 1 :])
-    log_det = np.linalg.slogdet(precision)[1] + known.log_det
-    squares = np.maximum(known.squares - explained, 0)
-    return Known((A + A.transpose(0, 2, 1)) / 2, b, squares, known.freedom - used, log_det)
+    used, sure = np.einsum("nii->ni", solved[:, :, p + 1 :]), solved[:, free:, p + 1 + free :]
+    return Known(
+        (A + A.transpose(0, 2, 1)) / 2,
+        b,
+        squares=np.maximum(known.squares - explained, 0),
+        freedom=known.freedom - used[:, :free].sum(axis=1),
+        log_det=np.linalg.slogdet(precision)[1] + known.log_det,
+        sized=(solved[:, free:, p] ** 2).sum(axis=1),
+        taken=used[:, free:].sum(axis=1),
+        taken_twice=np.einsum("nij,nji->n", sure, sure),
+    )
+
+
+def residual(rest: Known) -> tuple[Floats, Floats]:
+    """Squares that what was eliminated leaves of the values, and their degrees of freedom, (n,) each.
+
+    What has a size fits a share of each direction, so that squares are a sum of chi-squares with weights; these are
+    those of the chi-square with their mean and variance (Satterthwaite 1946).
+    """
+    mean = np.maximum(rest.freedom - rest.taken, 0)
+    spread = np.maximum(rest.freedom - 2 * rest.taken + rest.taken_twice, 0)
+    weight = np.divide(mean, spread, out=np.zeros_like(mean), where=spread > NEGLIGIBLE)
+    return np.maximum(rest.squares - rest.sized, 0) * weight, mean * weight
 
 
 def spectrum(known: Known, effect: Floats) -> Spectrum:

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from timelike.base import checks
 from timelike.base.arrays import Floats, Ints
 from timelike.exceptions import InputError
-from timelike.gp import GP
-from timelike.questions.asked import Answer, Question
+from timelike.gp import GP, Curve
+from timelike.questions.asked import Answer, Question, answered
+from timelike.questions.curves import curves_of
+from timelike.questions.measured import measured
 from timelike.questions.odds import running_fdr
+from timelike.questions.permuted import STATED, Check, Columns, as_courses, columns, exchanged
 
 if TYPE_CHECKING:
     import pandas as pd
+
+LIKELY = 0.5
+"""Courses with at least this probability are asked when and how."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -82,6 +89,35 @@ class Found:
     def order(self) -> Ints:
         """Positions of the genes, the surest first."""
         return np.lexsort((-self.log_bayes_factor, -self.probability))
+
+    def curves(self, name: str | int, times: ArrayLike) -> dict[str, Curve]:
+        """For each condition the mean and standard deviation, at `times`, of a gene's curve; NaN where not measured."""
+        gene, asked = self.index(name), checks.as_points(checks.numbers(times, "times"))
+        checks.finite_times(asked)
+        question = self.question
+        found = curves_of(question.measured, question.shapes, gene, float(self.answer.scale[gene]), asked)
+        return dict(zip(question.measured.conditions, found, strict=True))
+
+    def check(self, permutations: int = 3, seed: int = 0) -> Check:
+        """How many are called where nothing can be true: everything done again with permuted samples."""
+        checks.whole(permutations, "permutations")
+        if self.question.measured.subjects:
+            raise InputError("samples of paired subjects are not exchanged: check the same courses without subjects.")
+        rng = np.random.default_rng(seed)
+        samples = columns(self.question.measured.conditions, self.names)
+        again = [self._asked_again(self._permuted(samples, rng)) for _ in range(permutations)]
+        chance = [float(np.mean([len(one.called(rate)) for one in again])) for rate in STATED]
+        return Check(STATED, tuple(len(self.called(rate)) for rate in STATED), tuple(chance), len(self))
+
+    def _permuted(self, samples: Columns, rng: np.random.Generator) -> Columns:
+        return exchanged(samples, rng)
+
+    def _asked_again(self, samples: Columns) -> Found:
+        """The answer to the same question about other samples of the genes."""
+        conditions = as_courses(samples, self.names, tuple(self.question.measured.conditions))
+        here = measured(conditions, self.gp, self.question.measured.coordinates, self.names)
+        question = replace(self.question, measured=here)
+        return Found(question, answered(question), self.gp)
 
     def index(self, name: str | int) -> int:
         """Position of a gene, given by name or by position."""

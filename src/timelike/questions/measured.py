@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,11 +14,34 @@ from timelike.courses import TimeCourses
 from timelike.exceptions import InputError
 from timelike.gp import GP
 from timelike.gp.information import Information, information
-from timelike.questions.coordinates import Coordinates
+from timelike.questions.coordinates import Coordinates, Features
 from timelike.questions.effects import Known
 
 BUDGET = 6_000_000
 """Numbers in the matrices of the genes that are worked on at once."""
+
+
+class AboutSubjects(NamedTuple):
+    """What courses say about a level that each subject has, beside their curves."""
+
+    across: Floats
+    """Between coordinates and subjects, (courses, r, J)."""
+    own: Floats
+    """Of each subject, (courses, J)."""
+    b: Floats
+    """(courses, J)."""
+
+
+class Told(NamedTuple):
+    """What the courses of a condition say."""
+
+    about: Information
+    """Their curves, at the coordinates."""
+    squares: Floats
+    """Sum of squares of each course, in units of its noise, (courses,)."""
+    precision: Floats
+    """Sum of the inverse noise variances of each course, (courses,)."""
+    subjects: AboutSubjects | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,24 +57,18 @@ class Measured:
     place : (N, C)
         Which course of a condition a gene has, -1 for none.
     coordinates
-    told : tuple of Information
-        What the courses of each condition say about their curves, at the coordinates.
-    squares : tuple of arrays
-        Sum of squares of each course of each condition, in units of its noise.
+    told : tuple of Told
+        What the courses of each condition say.
     middle : (N,)
         Level of each gene, which its values are counted from.
-    typical : (N,)
-        Noise variance of a typical value of each gene, at scale 1.
     """
 
     names: tuple[str, ...]
     conditions: Mapping[str, TimeCourses]
     place: Ints
     coordinates: Coordinates
-    told: tuple[Information, ...]
-    squares: tuple[Floats, ...]
+    told: tuple[Told, ...]
     middle: Floats
-    typical: Floats
 
     def __len__(self) -> int:
         return len(self.names)
@@ -61,20 +79,50 @@ class Measured:
         sizes = [courses.sizes for courses in self.conditions.values()]
         return np.sum([np.where(at >= 0, size[at], 0) for at, size in zip(self.place.T, sizes, strict=True)], axis=0)
 
+    @property
+    def typical(self) -> Floats:
+        """Noise variance of a typical value of each gene, at scale 1, (N,)."""
+        each = zip(self.place.T, self.told, strict=True)
+        precision = np.sum([np.where(at >= 0, said.precision[at], 0) for at, said in each], axis=0)
+        return self.counts / precision
+
+    @property
+    def subjects(self) -> int:
+        """How many subjects there are whose samples are paired; 0 where none are."""
+        about = self.told[0].subjects
+        return 0 if about is None else about.own.shape[1]
+
     def known(self, genes: Ints) -> Known:
-        """What is known about the curves of some genes, all conditions beside each other."""
-        r = len(self.coordinates.points)
-        C = len(self.told)
-        A, b = np.zeros((len(genes), C * r, C * r)), np.zeros((len(genes), C * r))
-        squares = np.zeros(len(genes))
-        for c, (said, own) in enumerate(zip(self.told, self.squares, strict=True)):
+        """What is known about the curves of some genes, all conditions beside each other, and levels of subjects."""
+        r, J = len(self.coordinates.points), self.subjects
+        p = len(self.told) * r
+        A, b, squares = np.zeros((len(genes), p + J, p + J)), np.zeros((len(genes), p + J)), np.zeros(len(genes))
+        for c, said in enumerate(self.told):
             rows = np.flatnonzero(self.place[genes, c] >= 0)
-            at = self.place[genes[rows], c]
-            part = slice(c * r, (c + 1) * r)
-            A[rows, part, part] = said.A[said.design_of[at]]
-            b[rows, part] = said.b[at]
-            squares[rows] += own[at]
+            at, part = self.place[genes[rows], c], slice(c * r, (c + 1) * r)
+            A[rows, part, part] = said.about.A[said.about.design_of[at]]
+            b[rows, part] = said.about.b[at]
+            squares[rows] += said.squares[at]
+            if said.subjects is not None:
+                A[rows, part, p:] = said.subjects.across[at]
+                A[rows, p:, part] = said.subjects.across[at].transpose(0, 2, 1)
+                A[rows[:, None], p + np.arange(J), p + np.arange(J)] += said.subjects.own[at]
+                b[rows, p:] += said.subjects.b[at]
         return Known(A, b, squares, self.counts[genes].astype(float), np.zeros(len(genes)))
+
+    def padded(self, columns: Floats) -> Floats:
+        """Columns over all conditions' coordinates, as columns over those and the levels of subjects."""
+        return np.pad(columns, ((0, self.subjects), (0, 0)))
+
+    def levels_of_subjects(self) -> Floats:
+        """A column for the level of each subject, (C r + J, J)."""
+        rows = len(self.told) * len(self.coordinates.points)
+        return np.eye(rows + self.subjects)[:, rows:]
+
+    def of(self, genes: Ints) -> Measured:
+        """Some of the genes."""
+        names = tuple(self.names[i] for i in genes)
+        return replace(self, names=names, place=self.place[genes], middle=self.middle[genes])
 
     def pieces(self) -> Iterator[Ints]:
         """The genes, so many at once that their matrices stay small."""
@@ -85,26 +133,49 @@ class Measured:
 
 
 def measured(
-    conditions: Mapping[str, TimeCourses], gp: GP, coordinates: Coordinates, names: tuple[str, ...]
+    conditions: Mapping[str, TimeCourses],
+    gp: GP,
+    coordinates: Coordinates,
+    names: tuple[str, ...],
+    subjects: list[Floats] | None = None,
 ) -> Measured:
-    """What the courses of each condition say, for the genes with these names."""
+    """What the courses of each condition say, for the genes with these names.
+
+    `subjects`: for each condition which subject each sample is of, (samples, subjects) of zeros and ones.
+    """
     place = np.array([[courses._position.get(name, -1) for courses in conditions.values()] for name in names])
     place = place.reshape(len(names), len(conditions)).astype(np.intp)
     middle = _middle(conditions, place)
-    told, squares, precision = [], [], np.zeros((len(names), 2))
+    told = []
     for c, courses in enumerate(conditions.values()):
-        noise = gp.at(courses).noise_variances
+        present = place[:, c] >= 0
         level = np.zeros(len(courses))
-        level[place[place[:, c] >= 0, c]] = middle[place[:, c] >= 0]
-        counted = courses._with(courses.values - np.repeat(level, courses.sizes))
-        features = coordinates.features(courses.designs.points)
-        told.append(information(counted, 0.0, noise, features))  # type: ignore[arg-type]  # all that it takes of a basis
-        own = np.add.reduceat(1 / noise[courses.design_rows], courses.starts[:-1])
-        precision += np.where((place[:, c] >= 0)[:, None], np.column_stack([own, courses.sizes])[place[:, c]], 0)
-        squares.append(np.add.reduceat(counted.values**2 / noise[courses.design_rows], courses.starts[:-1]))
-    return Measured(
-        names, conditions, place, coordinates, tuple(told), tuple(squares), middle, precision[:, 1] / precision[:, 0]
+        level[place[present, c]] = middle[present]
+        whose = None if subjects is None else subjects[c]
+        told.append(_told(courses, gp.at(courses).noise_variances, coordinates, level, whose))
+    return Measured(names, conditions, place, coordinates, tuple(told), middle)
+
+
+def _told(courses: TimeCourses, noise: Floats, coordinates: Coordinates, level: Floats, subject: Floats | None) -> Told:
+    """What courses say about their curves, counted from a level of each."""
+    features = coordinates.features(courses.designs.points)
+    counted = courses._with(courses.values - np.repeat(level, courses.sizes))
+    about = information(counted, 0.0, noise, features)  # type: ignore[arg-type]  # all that it takes of a basis
+    weight = 1 / noise[courses.design_rows]
+    return Told(
+        about,
+        np.add.reduceat(counted.values**2 * weight, courses.starts[:-1]),
+        np.add.reduceat(weight, courses.starts[:-1]),
+        None if subject is None else _about_subjects(counted, weight, features, subject),
     )
+
+
+def _about_subjects(courses: TimeCourses, weight: Floats, features: Features, subject: Floats) -> AboutSubjects:
+    shape = len(courses), len(subject)
+    weighted = weight.reshape(shape)[:, :, None] * subject
+    seen = features.phi[features.row][courses.design_rows[: len(subject)]]
+    values = courses.values.reshape(shape)
+    return AboutSubjects(seen.T @ weighted, weighted.sum(axis=1), (values[:, None, :] @ weighted)[:, 0])
 
 
 def _middle(conditions: Mapping[str, TimeCourses], place: Ints) -> Floats:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 from typing import TYPE_CHECKING
@@ -29,6 +29,10 @@ SEED = 20210527
 CURVE_SIZES = (0.25, 0.5, 1.0, 2.0, 4.0)
 """Standard deviations of shared curves, in units of the model's signal, where they are not free at every time."""
 
+UNSHARED, LITTLE = 0.5, 0.2
+"""Without replicates: curves of which the other times leave more than this share are noise, if of noise there is less
+than this share of that."""
+
 
 def model_for(
     conditions: Mapping[str, TimeCourses], gp: GP | None, kernel: str = "se", clock: str | float = "auto"
@@ -43,7 +47,21 @@ def model_for(
         return GP.se(1.0, 1.0, _typical_noise(together))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FitWarning)  # they are about this sample; shapes of effects are sought anyway
-        return fit(together, kernel, mean="zero", clock=clock)
+        found = fit(together, kernel, mean="zero", clock=clock)
+    known = has_replicates(conditions) or together.errors is not None
+    return found if known else _with_what_times_do_not_share(found, together)
+
+
+def _with_what_times_do_not_share(gp: GP, courses: TimeCourses) -> GP:
+    """The model, with noise where it took noise for curves that are new at every time: only replicates tell those."""
+    longest = courses.designs.sizes.argmax()
+    points = np.unique(courses.designs.points[courses.designs.starts[longest] :][: courses.designs.sizes[longest]])
+    K = gp.kernel(points[:, None]) + 1e-9 * np.eye(len(points))
+    unshared = float(np.median(1 / np.diag(np.linalg.inv(K))))  # of a time, given all the others
+    if unshared < UNSHARED or gp.noise_sd**2 > LITTLE * unshared * gp.signal_sd**2:
+        return gp
+    noise = np.sqrt(gp.noise_sd**2 + unshared * gp.signal_sd**2)
+    return replace(gp, signal_sd=gp.signal_sd * float(np.sqrt(max(1 - unshared, 0.01))), noise_sd=float(noise))
 
 
 def _drawn(condition: str, courses: TimeCourses, count: int) -> TimeCourses:
@@ -70,18 +88,24 @@ def shared_curves(measured: Measured, kernel: Kernel, signal_sd: float) -> tuple
     """What conditions may share: any curve where they have the same times; else smooth ones of several sizes."""
     ones, r = np.ones((len(measured.conditions), 1)), len(measured.coordinates.points)
     if shares_times(measured):
-        return (Nuisance(np.kron(ones, np.eye(r)), r),)
-    level, curve = np.ones((r, 1)), measured.coordinates.factor(kernel)
-    return tuple(Nuisance(np.kron(ones, np.hstack([level, size * signal_sd * curve])), 1) for size in CURVE_SIZES)
+        return (summed_out(measured, np.kron(ones, np.eye(r)), np.zeros((len(ones) * r, 0))),)
+    level, curve = np.kron(ones, np.ones((r, 1))), np.kron(ones, measured.coordinates.factor(kernel))
+    return tuple(summed_out(measured, level, size * signal_sd * curve) for size in CURVE_SIZES)
 
 
 def own_curves(measured: Measured, kernel: Kernel, signal_sd: float) -> Nuisance:
     """A curve for each condition: any where there are replicates to tell noise from it; else a smooth one."""
     each, r = np.eye(len(measured.conditions)), len(measured.coordinates.points)
     if measured.coordinates.exact and has_replicates(measured.conditions):
-        return Nuisance(np.eye(len(each) * r), len(each) * r)
-    level, curve = np.kron(each, np.ones((r, 1))), np.kron(each, 2 * signal_sd * measured.coordinates.factor(kernel))
-    return Nuisance(np.hstack([level, curve]), len(each))
+        return summed_out(measured, np.eye(len(each) * r), np.zeros((len(each) * r, 0)))
+    level, curve = np.kron(each, np.ones((r, 1))), np.kron(each, measured.coordinates.factor(kernel))
+    return summed_out(measured, level, signal_sd * curve)
+
+
+def summed_out(measured: Measured, free: Floats, curves: Floats) -> Nuisance:
+    """Free columns, the levels of subjects among them, then curves with a size."""
+    levels = np.hstack([measured.padded(free), measured.levels_of_subjects()])
+    return Nuisance(np.hstack([levels, measured.padded(curves)]), levels.shape[1])
 
 
 def has_replicates(conditions: Mapping[str, TimeCourses]) -> bool:
@@ -133,3 +157,26 @@ def without_replicates(conditions: Mapping[str, TimeCourses]) -> list[str]:
         "most courses have no replicates: how much values scatter is judged by how they lie around smooth curves, so "
         "that fast changes are hard to tell from noise."
     ]
+
+
+def subjects_of(conditions: Mapping[str, TimeCourses], subjects: Mapping[str, Sequence[object]]) -> list[Floats]:
+    """For each condition which subject each sample is of, (samples, subjects) of zeros and ones."""
+    if set(subjects) != set(conditions):
+        raise InputError(
+            f"subjects are of {', '.join(subjects)}: expected one list for each of {', '.join(conditions)}."
+        )
+    codes = {label: k for k, label in enumerate(dict.fromkeys(str(one) for some in subjects.values() for one in some))}
+    found: list[Floats] = []
+    for name, courses in conditions.items():
+        grid = courses.grid
+        if grid is None or len(subjects[name]) != len(grid):
+            samples = "times of their own or gaps" if grid is None else f"{len(grid)} samples"
+            raise InputError(
+                f"condition {name!r} has {len(subjects[name])} subjects, its courses {samples}: give one for each "
+                "sample, in the order of times; every course needs a value in every sample."
+            )
+        found.append(np.eye(len(codes))[[codes[str(one)] for one in subjects[name]]])
+    together = np.sum([one.sum(axis=0) > 0 for one in found], axis=0)
+    if together.max() < 2:
+        raise InputError("no subject was measured under two conditions: nothing is paired. Leave subjects out.")
+    return found

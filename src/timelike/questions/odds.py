@@ -33,12 +33,13 @@ def learned(evidence: Floats, possible: Floats) -> Shares:
     evidence : (n, P - 1, K)
         Log likelihood ratio of each kind and effect to "no effect".
     possible : (n, P - 1)
-        Whether a gene can tell a kind from "no effect": not where a condition is missing.
+        Whether a gene can tell a kind from "no effect": not where a condition is missing. What it cannot tell is as
+        frequent as among the others.
     """
     _, kinds, effects = evidence.shape
     top = np.maximum(evidence.max(axis=(1, 2)), 0)
-    ratio = np.where(possible[:, :, None], np.exp(evidence - top[:, None, None]), 0)
     none = np.exp(-top)
+    ratio = np.where(possible[:, :, None], np.exp(evidence - top[:, None, None]), none[:, None, None])
     shares = Shares(np.concatenate([[0.9], np.full(kinds, 0.1 / kinds)]), np.full(effects, 1 / effects))
     for _ in range(STEPS):
         with_kind = ratio @ shares.effects * shares.kinds[1:]

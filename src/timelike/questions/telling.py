@@ -86,27 +86,12 @@ def effects_of(found: Found, genes: Ints, times: Floats, between: tuple[int, int
 
 def curves_of(found: Found, genes: Ints, times: Floats) -> dict[str, Curve]:
     """The curves of some genes under each condition, at times (T,): (n, T) each; NaN where a gene was not measured."""
-    genes, names = np.asarray(genes, dtype=np.intp), found.question.measured.conditions
-    return {name: _own_curves(found, c, genes, times) for c, name in enumerate(names)}
-
-
-def _own_curves(found: Found, condition: int, genes: Ints, times: Floats) -> Curve:
-    """The curve of each gene through its values under one condition, around their mean, under the model."""
-    measured, gp = found.question.measured, found.gp
-    courses = list(measured.conditions.values())[condition]
-    noise, designs = gp.at(courses).noise_variances, courses.designs
-    mean, sd = np.full((2, len(genes), len(times)), np.nan)
-    at = measured.place[genes, condition]
-    for design in np.unique(courses.design_of[at[at >= 0]]):
-        rows = np.flatnonzero((at >= 0) & (courses.design_of[at] == design))
-        part = slice(designs.starts[design], designs.starts[design + 1])
-        points, near = designs.points[part], gp.covariance(times[:, None], designs.points[part])
-        weights = np.linalg.solve(gp.covariance(points) + np.diag(noise[part]), near.T)
-        values = np.stack([courses.values[courses.starts[i] : courses.starts[i + 1]] for i in at[rows]])
-        level = values.mean(axis=1, keepdims=True)
-        mean[rows] = level + (values - level) @ weights
-        sd[rows] = np.sqrt(np.maximum(gp.covariance.diag(times[:, None]) - (near.T * weights).sum(axis=0), 0))
-    return Curve(mean, sd)
+    names = list(found.question.measured.conditions)
+    every = [found.curves(int(gene), times) for gene in genes]
+    empty = np.empty((0, len(times)))
+    means = {name: np.array([curves[name].mean for curves in every]) if every else empty for name in names}
+    sds = {name: np.array([curves[name].sd for curves in every]) if every else empty for name in names}
+    return {name: Curve(means[name], sds[name]) for name in names}
 
 
 def sizes_of(found: Found) -> Floats:

@@ -41,13 +41,14 @@ def read_annotated(data: Any, settings: Settings) -> Understood:
     rows = range(data.n_obs)
     columns = sample_times(obs, rows, settings, {0})
     values = _layer(data, settings.layer)
-    said = ""
+    samples, said = [str(name) for name in data.obs_names], ""
     if settings.replicate is not None:
-        columns, values, said = _pseudobulk(obs, columns, values, settings.replicate)
+        columns, values, samples, said = _pseudobulk(obs, columns, values, settings)
     _refuse_cells(columns, list(obs.header))
     names = [str(name) for name in data.var_names]
     dense = values.toarray() if hasattr(values, "toarray") else np.asarray(values)
-    matrix = Matrix(names, np.asarray(dense, dtype=float).T, columns, lambda i: f"var {i}")
+    numbers = np.asarray(dense, dtype=float).T
+    matrix = Matrix(names, numbers, columns, lambda i: f"var {i}", samples, lambda i, _: f"var {i}")
     found = assemble(matrix, settings)
     how = f"AnnData: {counted(data.n_obs, 'observation')}, genes from var_names, values from {settings.layer or 'X'}"
     return replace(found, how=f"{how}{said}{found.how}")
@@ -71,14 +72,18 @@ def _refuse_cells(columns: TimeColumns, header: list[str]) -> None:
         raise InputError(
             f"there are {len(labels):,} observations at {counted(len(counts), 'time')}, up to {most:,} at one: "
             "they seem to be cells. Give replicate= (--replicate) the column of obs that tells the samples: cells of "
-            f"one sample and time are averaged (pseudobulk). The columns of obs: {', '.join(header[1:13])}."
+            "one sample and time are averaged, or summed where they are counts (pseudobulk). The columns of obs: "
+            f"{', '.join(header[1:13])}."
         )
 
 
-def _pseudobulk(obs: Table, columns: TimeColumns, values: Any, replicate: str) -> tuple[TimeColumns, Any, str]:
-    """Means over the observations that share time, replicate and condition."""
+def _pseudobulk(
+    obs: Table, columns: TimeColumns, values: Any, settings: Settings
+) -> tuple[TimeColumns, Any, list[str], str]:
+    """Means, or sums of counts, over observations that share time, replicate and condition; what these are called."""
     from scipy.sparse import csr_array
 
+    replicate = str(settings.replicate)
     samples = obs.texts([column_called(obs.header, replicate)])[0]
     labels = columns.conditions or ("",) * len(samples)
     keys = list(zip(columns.times.tolist(), samples, labels, strict=True))
@@ -89,6 +94,8 @@ def _pseudobulk(obs: Table, columns: TimeColumns, values: Any, replicate: str) -
     found = TimeColumns(tuple(range(len(kept))), np.array([time for time, *_ in kept]), conditions, columns.unit)
     sizes = np.bincount(group)
     spread = f"{sizes.min():,} to {sizes.max():,} observations"
-    said = f", each the mean of {spread} with the same time and {replicate!r}"
-    mean = csr_array((1 / sizes[group], (group, np.arange(len(group)))), shape=(len(sizes), len(group)))
-    return found, mean @ values, said
+    said = f", each the {'sum' if settings.counts else 'mean'} of {spread} with the same time and {replicate!r}"
+    weights = np.ones(len(group)) if settings.counts else 1 / sizes[group]
+    taken = csr_array((weights, (group, np.arange(len(group)))), shape=(len(sizes), len(group)))
+    called = [" ".join(filter(None, [sample, f"{time:g}", label])) for time, sample, label in kept]
+    return found, taken @ values, called, said

@@ -17,6 +17,8 @@ VALUE_WORDS = frozenset(
     {"value", "values", "expression", "response", "measurement", "level", "concentration", "intensity", "signal"}
     | {"abundance", "y"}
 )
+COUNT_WORDS = VALUE_WORDS | {"count", "counts", "reads", "readcount", "rawcount", "umis"}
+"""Names of the values where they are said to be counts."""
 CONDITION_WORDS = frozenset(["condition", "conditions", "treatment", "genotype", "arm", "group"])
 TIMES = TIME_WORDS | {"date", "hour", "hours", "hrs", "day", "days", "minute", "minutes", "mins", "seconds", "sec"}
 TIMES |= {"week", "weeks", "month", "months", "year", "years"}
@@ -33,9 +35,9 @@ def is_course(name: str) -> bool:
     return is_called(name, COURSE_WORDS)
 
 
-def is_value(name: str) -> bool:
-    """Whether a column is called like values."""
-    return is_called(name, VALUE_WORDS)
+def is_value(name: str, counts: bool = False) -> bool:
+    """Whether a column is called like values, or like counts."""
+    return is_called(name, COUNT_WORDS if counts else VALUE_WORDS)
 
 
 def is_time(name: str) -> bool:

@@ -13,13 +13,14 @@ WIDE = ("rows", "columns")
 TABLES = (*WIDE, "tidy")
 """Layouts of a table: a course a row, a course a column, a measurement a row."""
 ALL = (*TABLES, "AnnData")
+FLAG = "True or False"
 
 
 @dataclass(frozen=True)
 class Option:
     """A row of the table: the layouts that take the option, its help on the command line, its choices or its kind.
 
-    The kind is "text", "a file", "numbers" or "a name or a number", in the record of a run too.
+    The kind is "text", "a file", "numbers", "a name or a number" or "True or False", in the record of a run too.
     """
 
     layouts: tuple[str, ...]
@@ -33,7 +34,7 @@ class Option:
             raise InputError(f"{name}={given!r} is unknown: expected {' or '.join(map(repr, self.choices))}.")
         if self.kind == "numbers":
             checks.numbers(given, name)
-        known: dict[str, Any] = {"text": str, "a name or a number": (str, int)}
+        known: dict[str, Any] = {"text": str, "a name or a number": (str, int), FLAG: bool}
         if not isinstance(given, known.get(self.kind, object)):
             raise InputError(f"{name}={given!r}: expected {self.kind}.")
 
@@ -51,13 +52,19 @@ class Settings:
     ] = None
     value: Annotated[Text, Option(("tidy",), "Column with the values, where it is not evident (tidy table).")] = None
     error: Annotated[Text, Option(("tidy",), "Column with the standard error of each value (tidy table).")] = None
+    counts: Annotated[
+        bool | None, Option(ALL, "The numbers are counts: normalise them, take log2, give each an error.", kind=FLAG)
+    ] = None
     samples: Annotated[
         Any, Option(WIDE, "Sample sheet: a table with the time (and condition) of each column.", kind="a file")
     ] = None
     condition: Annotated[Text, Option(ALL, "Use this condition only.")] = None
     replicate: Annotated[
         Text,
-        Option(("AnnData",), "AnnData of single cells: column of obs that tells samples; their cells are averaged."),
+        Option(
+            ("AnnData",),
+            "AnnData of single cells: column of obs that tells samples; cells are averaged (counts: summed).",
+        ),
     ] = None
     header: Annotated[Text, Option(WIDE, "Form of the headers: '{time}h_{replicate}'; also {condition}, {any}.")] = None
     times: Annotated[

@@ -30,6 +30,7 @@ def read(
     time: str | None = None,
     value: str | None = None,
     error: str | None = None,
+    counts: bool | None = None,
     samples: str | PathLike[str] | pd.DataFrame | None = None,
     condition: str | None = None,
     replicate: str | None = None,
@@ -58,12 +59,16 @@ def read(
     course, time, value, error
         The columns of a tidy table; `error` holds standard errors. `course` also chooses the column of names of a wide
         table, `time` the column of times of a sample sheet or of ``obs``.
+    counts
+        True where the numbers are counts, as RNA-seq gives them: they are normalised, all conditions together, and
+        become log2 values with an error each, see :meth:`TimeCourses.from_counts`.
     samples
         A sample sheet: a table with a row for each column of the wide one, with its time and perhaps its condition.
     condition
         The one condition to use. By default each name and condition is a course: "Samd14 | treated".
     replicate
-        AnnData of single cells: the column of ``obs`` that tells the samples; their cells are averaged at each time.
+        AnnData of single cells: the column of ``obs`` that tells the samples; their cells are averaged at each time,
+        or summed where they are counts.
     header
         The form of the headers, such as "{time}h_{replicate}"; also {condition}, and {any} for what plays no part.
     times

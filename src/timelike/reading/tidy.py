@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -17,8 +17,10 @@ from timelike.reading.column_names import column_called, conditions, is_course, 
 from timelike.reading.merged import merged
 from timelike.reading.options import Settings, without_meaning
 from timelike.reading.tables import Table, Taken
+from timelike.reading.tidy_counts import CountRows, by_sample
 from timelike.reading.time_headers import some, unit_in
 from timelike.reading.understood import Understood, begins_like_a_remark, without_values
+from timelike.reading.wide import assemble
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,7 @@ def tidy_columns(header: Sequence[str], settings: Settings) -> TidyColumns | Non
     """
     course = _candidates(header, settings.course, "course", [is_course(c) for c in header])
     time = _candidates(header, settings.time, "time", [is_time(c) for c in header])
-    value = _candidates(header, settings.value, "value", [is_value(c) for c in header])
+    value = _candidates(header, settings.value, "value", [is_value(c, bool(settings.counts)) for c in header])
     asked = settings.time is not None or settings.value is not None or settings.error is not None
     asked = asked or bool(course and time and time[0] > 0 and not re.search(r"\d", "".join(header)))
     if not asked and not (course and time and value):
@@ -72,6 +74,8 @@ def read_tidy(table: Table, columns: TidyColumns, settings: Settings) -> Underst
     """Courses from a tidy table."""
     settings.refuse(*without_meaning("tidy"), because=f"the column {table.header[columns.time]!r} has the times")
     times, taken = _times(table, columns)
+    if settings.counts:
+        return _read_counts(table, columns, settings, times, taken)
     names, owner, said = _owners(table, columns, taken.texts[0], settings)
     if times is not None:
         settings.refuse("dates", because="the times are no dates")
@@ -83,6 +87,27 @@ def read_tidy(table: Table, columns: TidyColumns, settings: Settings) -> Underst
     unit = unit_in(table.header[columns.time]) if times is not None else "days"
     unused = tuple(c for k, c in enumerate(table.header) if k not in columns.used() and repr(c) not in said)
     return Understood(courses, unused, unit, f"a tidy table: {columns.described(table.header)}{said}", tuple(notes))
+
+
+def _read_counts(
+    table: Table, columns: TidyColumns, settings: Settings, times: Floats | None, taken: Taken
+) -> Understood:
+    """Courses from a tidy table of counts, which every gene must have in every sample."""
+    settings.refuse("error", because="counts get errors of their own")
+    if times is not None:
+        settings.refuse("dates", because="the times are no dates")
+    names, owner = _named(table, columns, taken.texts[0])
+    everywhere = np.ones(len(owner), dtype=bool)
+    when = times if times is not None else _from_dates(table, columns, taken.texts[1], owner, everywhere, settings)
+    _require(table, ~np.isnan(when), f"the time (column {table.header[columns.time]!r}) is missing")
+    rows = CountRows(table, names, owner, when, taken.numbers[:, 0], columns.used())
+    matrix, used = by_sample(rows, unit_in(table.header[columns.time]) if times is not None else "days")
+    found = assemble(matrix, settings)
+    samples = ", ".join(repr(table.header[k]) for k in used)
+    how = f"a tidy table: {columns.described(table.header)}{f', samples told by {samples}' if used else ''}{found.how}"
+    unused = tuple(c for k, c in enumerate(table.header) if k not in {*columns.used(), *used})
+    notes = merged(table, {*columns.used(), *used}, range(len(owner)), owner, when)
+    return replace(found, unused=unused, how=how, notes=(*notes, *found.notes))
 
 
 def _times(table: Table, columns: TidyColumns) -> tuple[Floats | None, Taken]:
@@ -112,20 +137,29 @@ def _owners(table: Table, columns: TidyColumns, cells: list[str], settings: Sett
     import pandas as pd
 
     named = np.array(cells, dtype=object)
-    _require(table, named != "", f"the course (column {table.header[columns.course]!r}) is empty")
-    owner, names = pd.factorize(named)
+    names, owner = _named(table, columns, cells)
     told = conditions(table, columns.used(), range(len(named)), owner.tolist())
     if told is None or len(set(zip(owner.tolist(), told[1], strict=True))) == len(names):  # a label of courses
         if settings.condition is not None:
             raise InputError(
                 f"there is no condition {settings.condition!r}: no column tells conditions within a course."
             )
-        return list(names), owner, ""
+        return names, owner, ""
     column, kinds = table.header[told[0]], np.array(told[1], dtype=object)
     if settings.condition is not None:
         return _chosen(named, kinds, settings.condition, column)
     both, pairs = pd.factorize(np.array([joined(*pair) for pair in zip(named, kinds, strict=True)], dtype=object))
     return list(pairs), both, f", a course for each name and {column!r}"
+
+
+def _named(table: Table, columns: TidyColumns, cells: list[str]) -> tuple[list[str], Ints]:
+    """The names that occur, and the name of each row."""
+    import pandas as pd
+
+    named = np.array(cells, dtype=object)
+    _require(table, named != "", f"the course (column {table.header[columns.course]!r}) is empty")
+    owner, names = pd.factorize(named)
+    return list(names), owner
 
 
 def _chosen(named: np.ndarray, kinds: np.ndarray, condition: str, column: str) -> tuple[list[str], Ints, str]:

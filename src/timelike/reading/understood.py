@@ -4,9 +4,50 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from timelike.base.checks import counted, first_few
 from timelike.courses import TimeCourses
+from timelike.courses.counts import Counted
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, eq=False)
+class Normalised:
+    """What was found while counts became values.
+
+    Attributes
+    ----------
+    genes
+        Names of the genes that have a count.
+    samples
+        Names of the samples, each of them once.
+    counted
+        What was found.
+    """
+
+    genes: tuple[str, ...]
+    samples: tuple[str, ...]
+    counted: Counted
+
+    @property
+    def size_factors(self) -> dict[str, float]:
+        """Sample -> how much deeper than on average it was sequenced."""
+        return dict(zip(self.samples, self.counted.size_factors.tolist(), strict=True))
+
+    def to_frame(self) -> pd.DataFrame:
+        """Table with a row for each gene: its mean count, the trend's dispersion and its own."""
+        return self.counted.to_frame(self.genes)
+
+    def described(self) -> str:
+        """What was done, for the account."""
+        factors = self.counted.size_factors
+        return (
+            f"counts: normalised by the median of ratios (size factors {factors.min():.2f} to {factors.max():.2f}), "
+            "log2 with an error each"
+        )
 
 
 @dataclass(frozen=True)
@@ -24,6 +65,8 @@ class Understood:
         How the file was read, in words.
     notes
         Further sentences: what was left out, what deserves a second look. :func:`timelike.read` warns of them.
+    counts
+        Where the file held counts, what was found while they became values.
     """
 
     courses: TimeCourses
@@ -31,6 +74,7 @@ class Understood:
     time_unit: str | None = None
     how: str = ""
     notes: tuple[str, ...] = ()
+    counts: Normalised | None = None
 
     def summary(self) -> str:
         """What there is, in one line, with the unit of the times."""

@@ -18,6 +18,7 @@ from timelike.exceptions import InputError
 from timelike.reading import dates, time_headers
 from timelike.reading.cells import NUMBER, all_numbers, is_missing
 from timelike.reading.column_names import column_called, is_called, is_course, is_time
+from timelike.reading.count_tables import ABOUT_GENES, from_counts
 from timelike.reading.files import errors_about, read_table
 from timelike.reading.options import Settings, without_meaning
 from timelike.reading.sample_sheets import sheet_columns
@@ -31,12 +32,28 @@ _MANGLED = re.compile(rf"\d{{1,2}}-({_MONTH})|({_MONTH})-\d{{1,2}}|\d{{4}}-\d\d-
 
 @dataclass(frozen=True)
 class Matrix:
-    """Courses as rows of numbers, before conditions are told apart and empty courses left out."""
+    """Courses as rows of numbers, before conditions are told apart and empty courses left out.
+
+    Attributes
+    ----------
+    names, values, columns
+    place
+        Where a course stands, in words.
+    samples
+        What the columns are called.
+    cell
+        Where a number stands, by its course and its column, in words.
+    errors
+        Standard errors of the values, where they are known.
+    """
 
     names: list[str]
     values: Floats
     columns: TimeColumns
     place: Callable[[int], str]
+    samples: list[str]
+    cell: Callable[[int, int], str]
+    errors: Floats | None = None
 
 
 # -- a course a row ------------------------------------------------------------------------------------------
@@ -54,13 +71,19 @@ def read_rows(table: Table, settings: Settings) -> Understood:
     taken = table.numbers_and_texts(columns.positions, others)
     texts = dict(zip(others, taken.texts, strict=True))
     notes = _doubts(table.header, columns, {k: texts[k] for k in others if k != name}, settings)
-    found = assemble(Matrix(texts[name], taken.numbers, columns, table.place), settings)
+    samples = [table.header[k] for k in columns.positions]
+    where = Matrix(texts[name], taken.numbers, columns, table.place, samples, _row_and_column(table, samples))
+    found = assemble(where, settings)
     names = repr(table.header[name]) if table.header[name] else "the column without a name"
     times = f"{counted(len(columns.positions), 'header')} like {table.header[columns.positions[0]]!r}"
     unit = f", unit {columns.unit}" if columns.unit else ""
     how = f"a wide table, a course a row: names from {names}, times from {times}{unit}{found.how}"
     unused = tuple(table.header[k] for k in others if k != name)
     return replace(found, unused=unused, how=how, notes=(*notes, *found.notes))
+
+
+def _row_and_column(table: Table, columns: Sequence[str]) -> Callable[[int, int], str]:
+    return lambda row, column: f"{table.place(row)}, column {columns[column]!r}"
 
 
 def _refuse(settings: Settings, layout: str, because: str) -> None:
@@ -86,7 +109,8 @@ def find_columns(header: Sequence[str], settings: Settings, is_numeric: Callable
         found = time_headers.matching_columns(header, settings.header)
     if settings.times is not None:
         if not found.positions:
-            positions = tuple(k for k in range(len(header)) if is_numeric(k))
+            others = ABOUT_GENES if settings.counts else frozenset[str]()
+            positions = tuple(k for k in range(len(header)) if is_numeric(k) and not is_called(header[k], others))
             found = TimeColumns(positions, np.arange(len(positions), dtype=float))
         return time_headers.with_times(found, settings.times)
     time_headers.refuse_thousands([header[k] for k in found.positions], settings.decimal)
@@ -198,8 +222,11 @@ def read_columns(table: Table, settings: Settings) -> Understood:
     else:
         columns = find_columns(first, settings, lambda _: True)
         values = table.numbers_and_texts(positions, []).numbers[list(columns.positions)]
-    names = [table.header[k] for k in positions]
-    found = assemble(Matrix(names, values.T, columns, lambda i: f"column {positions[i] + 1}"), settings)
+    names, rows = [table.header[k] for k in positions], columns.positions
+    where, cell = (lambda i: f"column {positions[i] + 1}"), _row_and_column(table, names)
+    samples = [first[row] for row in rows]
+    matrix = Matrix(names, values.T, columns, where, samples, lambda gene, k: cell(rows[k], gene))
+    found = assemble(matrix, settings)
     how = f"a table with a course a column: times from the first column {table.header[0]!r}{found.how}"
     return replace(found, unused=tuple(table.header[k] for k in unused), how=how)
 
@@ -221,22 +248,33 @@ def assemble(matrix: Matrix, settings: Settings) -> Understood:
     names = _distinct_names(matrix, settings)
     notes = [*matrix.columns.notes, *begins_like_a_remark(names), *_mangled(names)]
     how = "".join(f"; {remark}" for remark in matrix.columns.remarks)
-    names, values, said = _by_condition(names, matrix.values, matrix.columns, settings)
+    matrix, counts = replace(matrix, names=names), None
+    if settings.counts:
+        matrix, counts, more = from_counts(replace(matrix, samples=numbered(matrix.samples)))
+        notes, how = [*notes, *more], f"{how}; {counts.described()}"
+    courses, empty, said = _courses(matrix, settings)
+    return Understood(courses, (), matrix.columns.unit, how + said, (*notes, *without_values(empty)), counts)
+
+
+def _courses(matrix: Matrix, settings: Settings) -> tuple[TimeCourses, list[str], str]:
+    """The courses that have a value, the names of the others, and words about conditions."""
+    names, values, said = _by_condition(matrix, settings)
     measured = np.isfinite(values).sum(axis=1) > 0
     if not measured.any():
         raise InputError("no course has a value.")
     empty = [name for name, kept in zip(names, measured, strict=True) if not kept]
-    if empty:
-        names, values = [name for name, kept in zip(names, measured, strict=True) if kept], values[measured]
     used = ~np.isnan(values).all(axis=0)
-    courses = TimeCourses.from_arrays(matrix.columns.times[used], values[:, used], names)
-    return Understood(courses, (), matrix.columns.unit, how + said, (*notes, *without_values(empty)))
+    errors = matrix.errors
+    if errors is not None:
+        errors = errors.repeat(len(names) // len(errors), axis=0)[np.ix_(measured, used)]
+    names = [name for name, kept in zip(names, measured, strict=True) if kept] if empty else names
+    times, kept = matrix.columns.times[used], values[measured] if empty else values
+    return TimeCourses.from_arrays(times, kept[:, used], names, errors), empty, said
 
 
-def _by_condition(
-    names: list[str], values: Floats, columns: TimeColumns, settings: Settings
-) -> tuple[list[str], Floats, str]:
+def _by_condition(matrix: Matrix, settings: Settings) -> tuple[list[str], Floats, str]:
     """A course for each name and condition, NaN at the times of the others; or the courses of the chosen condition."""
+    names, values, columns = matrix.names, matrix.values, matrix.columns
     conditions = np.array(columns.conditions, dtype=object)
     kinds = list(dict.fromkeys(columns.conditions))
     if settings.condition is not None:

@@ -32,13 +32,27 @@ def methods(subject: Subject) -> list[str]:
     scaled = f" Values were {scaling} before the analysis." if scaling and scaling != "none" else ""
     chosen = subject.run.get("selected")
     selected = f" They are {chosen}." if chosen else ""
-    data = f"{measured(subject, 'time course')}{selected}{scaled}"
+    data = f"{measured(subject, 'time course')}{selected}{_counts(subject.run)}{scaled}"
     compared = (
         "The similarity of two courses is the natural logarithm of the likelihood ratio between one curve shared by "
         "both and a separate curve for each (Liu & Barahona, 2021)."
     )
     software = f"The analysis was made with {_software(subject.run)}."
     return [" ".join([data, _fit(subject.gp, subject.naming), compared, _grouping(subject), software]), CITATION]
+
+
+def _counts(run: Mapping[str, Any]) -> str:
+    """How counts became values, where they did."""
+    found = run.get("counts")
+    if not isinstance(found, Mapping):
+        return ""
+    factors = f"{found['smallest size factor']:.2f} to {found['largest size factor']:.2f}"
+    return (
+        f" Counts of {found['genes']:,} genes in {found['samples']:,} samples were normalised by the median of ratios "
+        f"(size factors {factors}) and turned into log2 values, each with its standard error under a negative binomial "
+        "distribution around the smooth mean of its gene, with the dispersion that genes of the same mean have (median "
+        f"{number(found['median dispersion'])})."
+    )
 
 
 def _fit(gp: GP, naming: Naming) -> str:

@@ -11,6 +11,7 @@ from timelike.base.arrays import Floats, Ints
 from timelike.clusters.clustering import Clustering
 from timelike.gp import GP
 from timelike.gp.kernels import on_clock
+from timelike.reporting import conditions
 from timelike.reporting.page_basis import Features, distinct_times, features
 from timelike.reporting.page_json import real, whole
 from timelike.reporting.subject import Subject
@@ -36,6 +37,7 @@ def content(subject: Subject) -> dict[str, Any]:
         "neighbors": _neighbors(subject),
         "evidence": _numbers(subject.clustering),
         "enrichment": _terms(subject),
+        "conditions": conditions.data(subject),
     }
 
 

@@ -24,7 +24,7 @@ from timelike.exceptions import InputError
 from timelike.gp import GP
 from timelike.pairs.nearest.neighbors import Neighbors
 from timelike.pairs.nearest.neighbors import neighbors as nearest
-from timelike.reporting import words
+from timelike.reporting import conditions, words
 from timelike.reporting.methods_paragraph import methods, settings
 from timelike.reporting.page_data import content
 from timelike.reporting.page_json import script_json
@@ -154,6 +154,7 @@ def _prose(subject: Subject) -> dict[str, str]:
         "band": escape(BANDS[subject.curved is not None]),
         "lead": paragraphs([first]),
         "summary": paragraphs(rest) + bullets(subject.notes),
+        "conditions": conditions.tables(subject),
         "model": terms(words.model(subject), "model"),
         "warnings": bullets(subject.gp.warnings) or "<p>The fit gave no warning.</p>",
         "outliers": _outliers(subject),

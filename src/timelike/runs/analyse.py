@@ -6,9 +6,10 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 import numpy as np
 
@@ -23,6 +24,7 @@ from timelike.gp.look import like_counts, look, wide_gaps
 from timelike.ontology.enrichment import enrichment
 from timelike.reading import understand
 from timelike.runs.analysis import Analysis
+from timelike.runs.failures import attempted
 from timelike.runs.folder import Say, new_folder, write
 from timelike.runs.recipe import Choices, Clock, Recipe
 from timelike.runs.record import FROM_PYTHON, GIVEN, Record, Source
@@ -70,7 +72,8 @@ def analyse(
     Warns
     -----
     DataWarning
-        Of what the data ask for, see :func:`timelike.look`; the record keeps the sentences.
+        Of what the data ask for, see :func:`timelike.look`; and of a step (terms, neighbours, figures, report) that
+        failed: everything else is written all the same. The record keeps the sentences.
 
     Examples
     --------
@@ -86,7 +89,7 @@ def analyse(
     folder = None if out is None else new_folder(Path(out), overwrite)
     heard, say = say is not None, say or (lambda _: None)
     with warnings_kept() as notes:
-        given, source, doubts = _source(data, reading or {})
+        given, source, doubts, counts = _source(data, reading or {})
         for line in source.understood:
             say(line)
         for doubt in () if heard else doubts:
@@ -101,10 +104,14 @@ def analyse(
         say("grouping the courses")
         here = gp.at(courses)  # held: what the steps have in common is computed once
         clustering = recipe.grouped(courses, gp)
-        terms = None if ontology is None else enrichment(clustering.labels, list(clustering.names), ontology)
+        failed: list[str] = []
+        terms = None
+        if ontology is not None:  # by gene, whatever the condition
+            find = partial(enrichment, clustering.labels, courses.plain_names, ontology)
+            terms = attempted("table of enriched terms", find, failed)
         kept = tuple(dict.fromkeys([*doubts, *notes()]))
         record = Record(source, recipe, None if model is None else GIVEN, notes=kept, selected=selected)
-        analysis = Analysis(here, clustering, record, terms)
+        analysis = Analysis(here, clustering, record, terms, counts, failed=tuple(failed))
         return analysis if folder is None else write(analysis, folder, say)
 
 
@@ -166,26 +173,37 @@ def _doubt(courses: TimeCourses, gp: GP) -> None:
         )
 
 
-def _source(data: Any, reading: dict[str, Any]) -> tuple[TimeCourses, Source, tuple[str, ...]]:
-    """The courses, where they are from, and what is doubtful about reading them."""
+class _Given(NamedTuple):
+    """The courses, where they are from, what is doubtful about them, and a table of genes where they were counts."""
+
+    courses: TimeCourses
+    source: Source
+    doubts: tuple[str, ...] = ()
+    counts: pd.DataFrame | None = None
+
+
+def _source(data: Any, reading: dict[str, Any]) -> _Given:
+    """The courses, and what is known about them."""
     path = Path(data) if isinstance(data, (str, PathLike)) else None
     named = path is not None and str(data) in NAMED and not path.exists()
     if reading and (named or isinstance(data, TimeCourses)):
         what = f"the data set {data}" if named else "TimeCourses"
         raise InputError(f"reading options ({', '.join(reading)}) are for files, not for {what}.")
     if isinstance(data, TimeCourses):
-        return data, Source(understood=(data.summary(),)), ()
+        return _Given(data, Source(understood=(data.summary(),)))
     if named:
         load, unit = NAMED[str(data)]
         courses = load()
-        return courses, Source(path=str(data), understood=(courses.summary(),), time_unit=unit), ()
+        return _Given(courses, Source(path=str(data), understood=(courses.summary(),), time_unit=unit))
     found = understand(data, **reading)
-    known = {} if path is None else {"path": str(path), "sha256": checksum(path)}
+    known: dict[str, Any] = {} if path is None else {"path": str(path), "sha256": checksum(path)}
     options = {name: _plain(value) for name, value in reading.items() if value is not None}
     if options.get("samples", FROM_PYTHON) != FROM_PYTHON:
         known["samples_sha256"] = checksum(options["samples"])
+    counts = found.counts
+    known |= {} if counts is None else {"size_factors": counts.size_factors}
     source = Source(**known, reading=options, understood=tuple(found.lines()), time_unit=found.time_unit)
-    return found.courses, source, found.notes
+    return _Given(found.courses, source, found.notes, None if counts is None else counts.to_frame())
 
 
 def _plain(option: Any) -> Any:

@@ -41,15 +41,22 @@ class Analysis:
         What went in and what was chosen.
     enrichment : DataFrame or None
         Terms of an ontology that clusters are enriched for, where one was given.
+    counts : DataFrame or None
+        Mean count and dispersions of each gene, where the input was counts.
     files : tuple of Path
         What was written, the report last.
+    failed : tuple of str
+        What could not be made, a sentence each: such a step does not take the others with it. The notes of the record
+        have them too.
     """
 
     here: Modelled
     clustering: Clustering
     record: Record
     enrichment: pd.DataFrame | None = None
+    counts: pd.DataFrame | None = None
     files: tuple[Path, ...] = ()
+    failed: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return f"Analysis: {self.courses.summary()}; {str(self.clustering).removeprefix('Clustering: ')}"
@@ -87,12 +94,27 @@ class Analysis:
         nearest = [self.courses.names[i] for i in self.neighbors.indices[:, 0]]
         return frame.assign(neighbor=nearest, similarity=self.neighbors.scores[:, 0])
 
+    @cached_property
+    def conditions(self) -> pd.DataFrame | None:
+        """How many courses of each condition are in each cluster; None where courses have no conditions."""
+        return None if self.courses.conditions is None else self.clustering.by_condition()
+
+    @cached_property
+    def changes(self) -> pd.DataFrame | None:
+        """Which names change their cluster between conditions, see :meth:`Clustering.changes_cluster`.
+
+        None where courses have no conditions, or the method does not know how probable its clusters are.
+        """
+        if self.courses.conditions is None or self.clustering.probabilities is None:
+            return None
+        return self.clustering.changes_cluster()
+
     @property
     def naming(self) -> Naming:
         """What the user calls the data and their axes, else what the file says."""
         source, recipe = self.record.source, self.record.recipe
         title = recipe.title or (Path(source.path).name if source.path else None)
-        return Naming.of(title, recipe.time_unit or source.time_unit, recipe.value_name)
+        return Naming.of(title, recipe.time_unit or source.time_unit, recipe.value_name or source.value_name)
 
     def settings(self) -> dict[str, Any]:
         """The choices that were made and the versions that worked, by name, as the report lists them."""
@@ -101,7 +123,16 @@ class Analysis:
         known["selected"] = self.record.selected
         known |= {name.replace("_", " "): value for name, value in vars(recipe).items() if name not in SHOWN_ELSEWHERE}
         news = {name: value for name, value in known.items() if value not in (None, "") and value is not True}
-        return news | {"scaling": SCALES[recipe.scale].word, "versions": self.record.versions}
+        return news | self._about_counts() | {"scaling": SCALES[recipe.scale].word, "versions": self.record.versions}
+
+    def _about_counts(self) -> dict[str, Any]:
+        """How counts became values, in a few numbers."""
+        factors = self.record.source.size_factors
+        if factors is None or self.counts is None:
+            return {}
+        known: dict[str, Any] = {"samples": len(factors), "genes": len(self.counts)}
+        known |= {"smallest size factor": min(factors.values()), "largest size factor": max(factors.values())}
+        return {"counts": known | {"median dispersion": float(self.counts["trend"].median())}}
 
     def predict(self, new_courses: TimeCourses) -> Clustering:
         """The clusters of new courses, which are scaled as the analysed ones were; -1 for "none of these"."""

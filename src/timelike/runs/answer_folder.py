@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 DIFFERENCES, PARTITIONS, DIFFERENCE_CURVES = "differences.csv", "partitions.csv", "difference_curves.csv"
 CHANGING, CHANGE_CURVES = "changing.csv", "change_curves.csv"
+CHECK = "check.csv"
 VOLCANO, TOP = "volcano", "top"
 """Figures, each in all of the endings."""
 ENDINGS = (".png", ".svg", ".pdf")
@@ -53,7 +54,7 @@ def write(found: Found, record: QuestionRecord, out: Path, say: Say) -> Question
     except OSError as problem:
         raise InputError(f"cannot write into {out}: {problem.strerror}.") from None
     failed: list[str] = []
-    for what, step in _steps(found).items():
+    for what, step in _steps(found, record.wish.check).items():
         sums = attempted(what, partial(_written, step, found, record, out), failed) or {}
         given = sums[MODEL] if record.model_sha256 is not None and MODEL in sums else record.model_sha256
         notes = tuple(dict.fromkeys([*record.notes, *failed]))
@@ -72,7 +73,7 @@ def _written(step: Step, found: Found, record: QuestionRecord, out: Path) -> dic
     return sums
 
 
-def _steps(found: Found) -> dict[str, Step]:
+def _steps(found: Found, permutations: int) -> dict[str, Step]:
     """What is written, in this order."""
     steps: dict[str, Step] = {MODEL: _model}
     if isinstance(found, Compared):
@@ -83,6 +84,8 @@ def _steps(found: Found) -> dict[str, Step]:
     if isinstance(found, Changing):
         steps[CHANGING] = _table(CHANGING, lambda found, _: found.to_frame())
         steps[CHANGE_CURVES] = _table(CHANGE_CURVES, change_curves)
+    if permutations:
+        steps[CHECK] = _table(CHECK, lambda found, _: found.check(permutations).to_frame())
     return steps | {"figure volcano": _figure(VOLCANO, _volcano), "figure top": _figure(TOP, _top)}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -22,6 +23,7 @@ from timelike.gp import GP
 from timelike.pairs.nearest.neighbors import Neighbors
 from timelike.reporting.report import report
 from timelike.runs.analysis import Analysis
+from timelike.runs.failures import attempted
 from timelike.runs.record import Record, Search, outputs_of
 
 if TYPE_CHECKING:
@@ -29,12 +31,14 @@ if TYPE_CHECKING:
 
 MODEL, CLUSTERING, RECORD = "model.json", "analysis.npz", "run.json"
 """The files from which an analysis is read again."""
-NEIGHBORS, TERMS, REPORT = "neighbors.csv", "enrichment.csv", "report.html"
+CLUSTERS, NEIGHBORS, TERMS, REPORT = "clusters.csv", "neighbors.csv", "enrichment.csv", "report.html"
+CONDITIONS, CHANGES, COUNTS = "conditions.csv", "changes.csv", "counts.csv"
 FIGURES = ("clusters.png", "clusters.svg", "clusters.pdf")
 REPORT_UP_TO = 50_000
 """Courses that a report can hold; a page for more would be slow to open and too large to send."""
-CELLS: dict[str, Callable[[str], Any]] = {"term": unquoted, "name": unquoted, "fold": float, "p": float, "q": float}
-"""What becomes of the cells in a table of terms; in other columns they are whole numbers."""
+TEXTS = ("term", "name")
+NUMBERS = ("fold", "p", "q", "mean", "trend", "dispersion")
+"""Columns of the tables that are read again with text, and with numbers; in others they are whole numbers."""
 
 Say = Callable[[str], object]
 
@@ -60,38 +64,71 @@ def new_folder(out: Path, overwrite: bool) -> Path:
 def write(analysis: Analysis, out: Path, say: Say) -> Analysis:
     """Write all files of an analysis into the folder `out`; the analysis, knowing its files.
 
-    They are written into a folder within, and take the place of an earlier run only when all of them are whole.
+    Model and tables are written into a folder within, and take the place of an earlier run when all of them are whole.
+    Figures and report follow, one by one: where one of them fails, the rest stays.
     """
+    failed: list[str] = []
     say("finding the nearest courses of each")
-    near = analysis.neighbors
+    _search(analysis, failed)
     say("writing tables, figures and the report")
     try:
         out.mkdir(parents=True, exist_ok=True)
-        with TemporaryDirectory(dir=out, prefix=".new-") as folder:
-            record = _written(analysis, Path(folder))
-            names = [*record.outputs, RECORD]  # the record last: no rest is taken for a run
-            _clear(out)
-            for name in names:
-                (Path(folder) / name).replace(out / name)
+        record = _first(analysis, out, failed)
     except OSError as problem:
         raise InputError(f"cannot write into {out}: {problem.strerror}.") from None
-    written = replace(analysis, record=record, files=tuple(out / name for name in [RECORD, *record.outputs]))
-    vars(written)["neighbors"] = near  # found already: nothing to read again
-    return written
+    for what, more in (("figures", _figures), ("report", write_report)):
+        added = attempted(what, partial(_added, _with(analysis, record=record), out, more), failed)
+        record = _noted(added or record, failed)
+        record.save(out / RECORD)
+    files = tuple(out / name for name in [RECORD, *record.outputs])
+    return _with(analysis, record=record, files=files, failed=(*analysis.failed, *failed))
 
 
-def _written(analysis: Analysis, out: Path) -> Record:
-    """Write everything; the record, which has the checksums of the other files."""
-    analysis.gp.save(out / MODEL)
-    saved.save(out / CLUSTERING, analysis.clustering, analysis.courses)
-    names = [MODEL, CLUSTERING, *_tables(analysis, out), *_figures(analysis, out), *write_report(analysis, out)]
-    sums = {name: checksum(out / name) for name in names}
-    model = None if analysis.record.model_sha256 is None else sums[MODEL]
-    near = analysis.neighbors
-    search = None if near is None else Search(near.route, near.recall)
-    record = replace(analysis.record, outputs=sums, model_sha256=model, search=search)
-    record.save(out / RECORD)
-    return record
+def _search(analysis: Analysis, failed: list[str]) -> None:
+    """Find the neighbours; where that fails, the analysis goes on without."""
+    vars(analysis)["neighbors"] = attempted("neighbours", lambda: analysis.neighbors, failed)
+
+
+def _with(analysis: Analysis, **news: Any) -> Analysis:
+    """The analysis with something new; its neighbours are not searched again, nor read."""
+    changed = replace(analysis, **news)
+    vars(changed)["neighbors"] = analysis.neighbors
+    return changed
+
+
+def _first(analysis: Analysis, out: Path, failed: list[str]) -> Record:
+    """Write model, clusters and tables in the place of an earlier run; the record, which is written last."""
+    with TemporaryDirectory(dir=out, prefix=".new-") as place:
+        folder = Path(place)
+        analysis.gp.save(folder / MODEL)
+        saved.save(folder / CLUSTERING, analysis.clustering, analysis.courses)
+        names = [MODEL, CLUSTERING, *_tables(analysis, folder, failed)]
+        sums = {name: checksum(folder / name) for name in names}
+        model = None if analysis.record.model_sha256 is None else sums[MODEL]
+        near = analysis.neighbors
+        search = None if near is None else Search(near.route, near.recall)
+        record = _noted(replace(analysis.record, outputs=sums, model_sha256=model, search=search), failed)
+        record.save(folder / RECORD)
+        _clear(out)
+        for name in [*names, RECORD]:  # the record last: no rest is taken for a run
+            (folder / name).replace(out / name)
+        return record
+
+
+def _added(analysis: Analysis, out: Path, more: Callable[[Analysis, Path], Sequence[str]]) -> Record:
+    """Write further files of a run; its record, which knows them."""
+    with TemporaryDirectory(dir=out, prefix=".new-") as place:
+        folder = Path(place)
+        names = more(analysis, folder)
+        sums = {name: checksum(folder / name) for name in names}
+        for name in names:
+            (folder / name).replace(out / name)
+    return replace(analysis.record, outputs=analysis.record.outputs | sums)
+
+
+def _noted(record: Record, failed: Sequence[str]) -> Record:
+    """The record with what failed among its notes."""
+    return replace(record, notes=tuple(dict.fromkeys([*record.notes, *failed])))
 
 
 def _clear(out: Path) -> None:
@@ -131,19 +168,30 @@ def page(analysis: Analysis, path: Path) -> None:
     )
 
 
-def _tables(analysis: Analysis, out: Path) -> Iterator[str]:
-    tables = {"clusters.csv": analysis.to_frame()}
-    if analysis.neighbors is not None:
-        tables[NEIGHBORS] = analysis.neighbors.to_frame()
-    if isinstance(analysis.clustering, CurveClustering):
-        tables |= {"curves.csv": _curves(analysis.clustering), "outliers.csv": analysis.clustering.outliers()}
-        if analysis.clustering.path:
-            tables["numbers.csv"] = analysis.clustering.path_frame()
-    if analysis.enrichment is not None:
-        tables[TERMS] = analysis.enrichment
-    for name, table in tables.items():
-        write_table(table, out / name)
-        yield name
+def _tables(analysis: Analysis, out: Path, failed: list[str]) -> Iterator[str]:
+    """Write the tables, but those that cannot be made; the names of the files."""
+    write_table(analysis.to_frame(), out / CLUSTERS)
+    yield CLUSTERS
+    for name, make in _further(analysis).items():
+        table = attempted(name, make, failed)
+        if table is not None:
+            write_table(table, out / name, index=name == CONDITIONS)
+            yield name
+
+
+def _further(analysis: Analysis) -> dict[str, Callable[[], pd.DataFrame | None]]:
+    """File name -> what makes the table, or None where there is nothing to say."""
+    clustering, near = analysis.clustering, analysis.neighbors
+    tables: dict[str, Callable[[], pd.DataFrame | None]] = {
+        NEIGHBORS: lambda: None if near is None else near.to_frame(),
+        CONDITIONS: lambda: analysis.conditions,
+        CHANGES: lambda: analysis.changes,
+    }
+    if isinstance(clustering, CurveClustering):
+        tables |= {"curves.csv": lambda: _curves(clustering), "outliers.csv": clustering.outliers}
+        if clustering.path:
+            tables["numbers.csv"] = clustering.path_frame
+    return tables | {TERMS: lambda: analysis.enrichment, COUNTS: lambda: analysis.counts}
 
 
 def _curves(clustering: CurveClustering) -> pd.DataFrame:
@@ -189,7 +237,8 @@ def load(folder: str | PathLike[str]) -> Analysis:
         if not _as_written(place / name, record):
             raise InputError(f"{place / name} is not the one that this run wrote. Restore it, or cluster again.")
     files = tuple(place / name for name in record.outputs)
-    return Analysis(gp.at(courses), clustering, record, _terms(place, record), files)
+    terms, counts = (_table(place / name, record) for name in (TERMS, COUNTS))
+    return Analysis(gp.at(courses), clustering, record, terms, counts, files)
 
 
 def neighbors_written(analysis: Analysis, count: int) -> Neighbors | None:
@@ -221,15 +270,21 @@ def _as_written(path: Path, record: Record) -> bool:
     return path.is_file() and record.outputs.get(path.name) == checksum(path)
 
 
-def _terms(place: Path, record: Record) -> pd.DataFrame | None:
-    """The terms that a run found, where it looked for some; every number to the bit."""
+def _table(table: Path, record: Record) -> pd.DataFrame | None:
+    """A table that a run wrote, where it did; every number to the bit."""
     import pandas as pd
 
-    table = place / TERMS
-    if TERMS not in record.outputs or not table.is_file():
+    if table.name not in record.outputs or not table.is_file():
         return None
     try:
         cells = pd.read_csv(table, dtype=str, keep_default_na=False)  # a term may be called NA
-        return cells.assign(**{name: cells[name].map(CELLS.get(name, int)) for name in cells.columns})
+        return cells.assign(**{name: cells[name].map(_kind(name)) for name in cells.columns})
     except (ValueError, OSError) as problem:
         raise InputError(f"{table} is not the one that this run wrote: {problem}. Cluster again.") from None
+
+
+def _kind(column: str) -> Callable[[str], Any]:
+    """What becomes of the cells in a column."""
+    if column in TEXTS:
+        return unquoted
+    return float if column in NUMBERS else int

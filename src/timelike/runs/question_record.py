@@ -28,6 +28,7 @@ class Wishes(TypedDict, total=False):
 
     between: tuple[str, ...] | None
     fdr: float
+    check: int
     top: int
     kernel: str
     clock: Clock
@@ -47,6 +48,8 @@ class Wish:
         them, as they come.
     fdr
         Expected false discovery rate of what is called.
+    check
+        How often the same is asked of permuted samples, see :meth:`timelike.Compared.check`; 0: not at all.
     top
         Courses that the figure of panels shows.
     kernel, clock
@@ -62,6 +65,7 @@ class Wish:
 
     between: tuple[str, ...] | None = None
     fdr: float = 0.05
+    check: int = 0
     top: int = 24
     kernel: str = "se"
     clock: Clock = "auto"
@@ -71,6 +75,7 @@ class Wish:
 
     def __post_init__(self) -> None:
         is_rate(self.fdr)
+        checks.whole(self.check, "check", 0)
         checks.whole(self.top, "top")
         check_clock(self.clock)
         checks.instance(self.kernel, str, "kernel")

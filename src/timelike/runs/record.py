@@ -29,7 +29,10 @@ PACKAGES = ("timelike", "numpy", "scipy", "scikit-learn", "pandas", "numba", "fa
 
 @dataclass(frozen=True)
 class Source:
-    """Where courses came from: a file, its checksum, how it was read, and the checksum of its sample sheet."""
+    """Where courses came from: a file, its checksum, how it was read, and the checksum of its sample sheet.
+
+    Where it held counts, also the size factor of each sample.
+    """
 
     path: str | None = None
     sha256: str | None = None
@@ -37,6 +40,12 @@ class Source:
     understood: tuple[str, ...] = ()
     time_unit: str | None = None
     samples_sha256: str | None = None
+    size_factors: dict[str, float] | None = None
+
+    @property
+    def value_name(self) -> str | None:
+        """What the values are, where that is known from how they were made."""
+        return None if self.size_factors is None else "log2 count"
 
 
 @dataclass(frozen=True)
@@ -129,7 +138,19 @@ def _source(entry: dict[str, Any]) -> Source:
     _entries({"reading": reading}, "reading", tuple(Settings.__dataclass_fields__))
     _text(reading, "samples")
     texts = {name: _text(entry, name) for name in ("path", "sha256", "time_unit", "samples_sha256")}
-    return Source(**texts, reading=reading, understood=tuple(map(str, understood)))
+    factors = _size_factors(entry)
+    return Source(**texts, reading=reading, understood=tuple(map(str, understood)), size_factors=factors)
+
+
+def _size_factors(entry: dict[str, Any]) -> dict[str, float] | None:
+    factors = entry.get("size_factors")
+    if factors is None:
+        return None
+    if not isinstance(factors, dict) or not factors or not all(is_number(f) and f > 0 for f in factors.values()):
+        raise InputError(
+            f"the entry 'size_factors' is {str(factors)[:40]!r}: expected a number above zero for each sample."
+        )
+    return {name: float(factor) for name, factor in factors.items()}
 
 
 def _search(data: dict[str, Any]) -> Search | None:

@@ -136,27 +136,62 @@ function panelsFigure(data, labels, members) {
   return root;
 }
 
-/** A course: its values, its own curve with the band, and the curve of its cluster. */
+/** The courses of the same name under other conditions. */
+function othersOf(data, index) {
+  return data.conditions ? data.conditions.alike(index).filter((other) => other !== index) : [];
+}
+
+/** The condition of a course; without conditions, nothing. */
+function conditionName(data, index) {
+  return data.conditions ? data.conditions.names[data.conditions.of[index]] : "";
+}
+
+/** The colour of a course in its own figure: that of its condition. */
+function courseColor(data, index) {
+  return data.conditions ? clusterColor(data.conditions.of[index]) : FIRST;
+}
+
+/** A course under another condition: hollow dots and a thin curve in the colour of that condition. */
+function otherCondition(data, { course, own }, frame) {
+  const color = courseColor(data, course.index);
+  const curve = own ? [line(data.grid, own.mean, frame, { stroke: color, "stroke-width": 1.2 })] : [];
+  return [...curve, ...dots(course, frame, { fill: "var(--paper)", stroke: color, "stroke-width": 1.4 }, conditionName(data, course.index))];
+}
+
+/** Entries of the legend of a course: one a condition where there are conditions, as long as the figure allows. */
+function courseEntries(data, course, others, own, width) {
+  const color = courseColor(data, course.index);
+  if (!others.length) return [{ text: "values", color, dot: true }, ...(own ? [{ text: "its curve", color }] : [])];
+  const most = Math.max(Math.floor((width - 160) / (7 * (others.length + 1))) - 5, 3);
+  return [course.index, ...others].map((index, i) => (
+    { text: shortened(conditionName(data, index), most), color: courseColor(data, index), dot: true, hollow: i > 0 }));
+}
+
+/** A course: its values, its own curve with the band, the curve of its cluster, and its name under other conditions. */
 function courseChart(data, course, width) {
   const name = data.names[course.index];
   const label = data.labels[course.index];
   const own = sharedCurve(data, [course]);
   const cluster = label === NONE ? null : clusterCurve(data, label);
-  const lists = [course.values, ...(own ? [edges(own, -2), edges(own, 2)] : []), ...(cluster ? [cluster.mean] : [])];
+  const others = othersOf(data, course.index);
+  const under = others.map((index) => courseAt(data, index)).map((other) => ({ course: other, own: sharedCurve(data, [other]) }));
+  const color = courseColor(data, course.index);
+  const lists = [course.values, ...(own ? [edges(own, -2), edges(own, 2)] : []), ...(cluster ? [cluster.mean] : []),
+    ...under.map((other) => other.course.values)];
   const frame = axes({
     width, height: 270, ...timeAxis(data, AIR), y: extent(lists, 0.03), top: 26,
     xLabel: data.timeLabel, yLabel: data.valueLabel,
     label: `Values of ${name} over ${data.timeLabel}, with its curve and the curve of ${clusterName(label)}`,
   });
-  if (own) frame.plot.append(band(data.grid, own, frame, { fill: FIRST, "fill-opacity": 0.16 }));
+  if (own) frame.plot.append(band(data.grid, own, frame, { fill: color, "fill-opacity": 0.16 }));
+  for (const other of under) frame.plot.append(...otherCondition(data, other, frame));
   if (cluster) {
     frame.plot.append(line(data.grid, cluster.mean, frame,
       { stroke: "var(--ink)", "stroke-width": 1.6, "stroke-dasharray": "5 4" }));
   }
-  if (own) frame.plot.append(line(data.grid, own.mean, frame, { stroke: FIRST, "stroke-width": 2.2 }));
-  frame.plot.append(...dots(course, frame, { fill: FIRST, stroke: "var(--halo)" }, "value"));
-  const entries = [{ text: "values", color: FIRST, dot: true }];
-  if (own) entries.push({ text: "its curve", color: FIRST });
+  if (own) frame.plot.append(line(data.grid, own.mean, frame, { stroke: color, "stroke-width": 2.2 }));
+  frame.plot.append(...dots(course, frame, { fill: color, stroke: "var(--halo)" }, "value"));
+  const entries = courseEntries(data, course, others, own, width);
   if (cluster) entries.push({ text: clusterName(label), color: "var(--ink)", dashed: true });
   frame.root.append(legend(entries, frame.margin.left, 14));
   return frame.root;

@@ -18,7 +18,7 @@ class CourseView {
     const picture = html("div", { class: "figure" });
     this.host.replaceChildren(
       html("h3", { tabindex: "-1", id: "course-name" }, named(data.names[index])),
-      this.belonging(index), picture, this.tools(index), this.neighbors(index), this.search(), this.comparison,
+      this.belonging(index), ...this.elsewhere(index), picture, this.tools(index), this.neighbors(index), this.search(), this.comparison,
     );
     const course = courseAt(data, index);
     this.picture = figure(picture, (width) => courseChart(data, course, width));
@@ -40,6 +40,18 @@ class CourseView {
     }
     words.append(".");
     return words;
+  }
+
+  /** Where the course of the same name is under the other conditions; nothing where there is none. */
+  elsewhere(index) {
+    const { data } = this;
+    return othersOf(data, index).map((other) => {
+      const visit = button("open", () => this.open(other), { class: "quiet small", "aria-label": `Open ${data.names[other]}` });
+      const label = data.labels[other];
+      const place = badge(label, label === NONE ? "none of the clusters" : `cluster ${label}`);
+      const sure = data.probability ? ` (${chance(data.probability[other])})` : "";
+      return html("p", { class: "belonging elsewhere" }, "Under ", named(conditionName(data, other)), ": ", place, `${sure} `, visit);
+    });
   }
 
   tools(index) {

@@ -27,10 +27,19 @@ function readData() {
     const { rank, phi, grid, nodes } = raw.features;
     data.features = { rank, phi: unpack(phi), grid: unpack(grid), nodes: unpack(nodes) };
   }
+  if (raw.conditions) data.conditions = unpackConditions(raw.conditions);
   data.n = raw.names.length;
   data.starts = startsOf(data);
   data.hasNone = data.labels.some((label) => label === NONE);
   return data;
+}
+
+/** The conditions, the number of each course's condition, and for each course those of the same name (`alike`). */
+function unpackConditions({ names, of, nameOf }) {
+  const owners = unpack(nameOf);
+  const alike = new Map();
+  owners.forEach((owner, i) => { alike.set(owner, [...(alike.get(owner) ?? []), i]); });
+  return { names, of: unpack(of), alike: (index) => alike.get(owners[index]) };
 }
 
 /** Where the values of each course start, and where the last end. */

@@ -295,6 +295,15 @@ function startClusters(data, table) {
   select.addEventListener("change", () => filter(select.value === "" ? null : Number(select.value)));
 }
 
+/** The conditions: choosing one shows its courses. */
+function startConditions(data, table) {
+  if (!data.conditions) return;
+  const select = byId("condition-filter");
+  select.append(html("option", { value: "" }, "all"));
+  data.conditions.names.forEach((name, value) => select.append(html("option", { value }, name)));
+  select.addEventListener("change", () => table.filter({ condition: select.value === "" ? null : Number(select.value) }));
+}
+
 function startNumbers(data) {
   if (!data.evidence) return;
   figure(byId("numbers-figure"), (width) => numbersChart(data, width));
@@ -317,6 +326,7 @@ function start() {
   startAxis(data);
   const { table, open } = startCourses(data);
   startClusters(data, table);
+  startConditions(data, table);
   startNumbers(data);
   startTerms(data);
   startCopy();

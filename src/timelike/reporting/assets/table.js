@@ -34,7 +34,7 @@ function columnsOf(data) {
 class CourseTable {
   /** @param open called with the number of a course that was chosen */
   constructor(host, data, open) {
-    Object.assign(this, { data, open, text: "", cluster: null, sorted: { key: "name", down: false }, active: 0 });
+    Object.assign(this, { data, open, text: "", cluster: null, condition: null, sorted: { key: "name", down: false }, active: 0 });
     this.columns = columnsOf(data);
     this.lower = data.names.map((name) => name.toLowerCase());
     this.ranks = new Map();
@@ -50,9 +50,9 @@ class CourseTable {
     this.update();
   }
 
-  /** Shows the courses whose name contains the text, of one cluster or of all (null). */
-  filter({ text = this.text, cluster = this.cluster }) {
-    Object.assign(this, { text, cluster });
+  /** Shows the courses whose name contains the text, of one cluster and one condition, or of all (null). */
+  filter({ text = this.text, cluster = this.cluster, condition = this.condition }) {
+    Object.assign(this, { text, cluster, condition });
     this.update();
   }
 
@@ -77,16 +77,20 @@ class CourseTable {
   /** The courses to show, in order; with a search, equal names first, then those that begin so. */
   arranged() {
     const wanted = this.text.trim().toLowerCase();
-    const { labels, n } = this.data;
     const found = [];
-    for (let i = 0; i < n; i += 1) {
-      if ((this.cluster === null || labels[i] === this.cluster) && this.lower[i].includes(wanted)) found.push(i);
-    }
+    for (let i = 0; i < this.data.n; i += 1) if (this.asked(i) && this.lower[i].includes(wanted)) found.push(i);
     const rank = this.rankBy(this.sorted.key);
     const sign = this.sorted.down ? -1 : 1;
     const near = (i) => (this.lower[i] === wanted ? 0 : this.lower[i].startsWith(wanted) ? 1 : 2);
     if (wanted) return found.sort((a, b) => near(a) - near(b) || sign * (rank[a] - rank[b]));
     return found.sort((a, b) => sign * (rank[a] - rank[b]));
+  }
+
+  /** Whether a course is of the cluster and of the condition that were asked for. */
+  asked(i) {
+    const { labels, conditions } = this.data;
+    return (this.cluster === null || labels[i] === this.cluster)
+      && (this.condition === null || conditions.of[i] === this.condition);
   }
 
   /** The place of each course in the order of a column; found once. */
@@ -149,7 +153,8 @@ class CourseTable {
   }
 
   empty() {
-    const words = "No course has this text in its name" + (this.cluster === null ? "." : " in this cluster.");
+    const where = [this.cluster === null ? "" : " in this cluster", this.condition === null ? "" : " under this condition"];
+    const words = `No course has this text in its name${where.join("")}.`;
     return html("tr", { role: "row" }, html("td", { role: "gridcell", colspan: this.columns.length }, words));
   }
 
