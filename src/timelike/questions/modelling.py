@@ -115,7 +115,7 @@ def _spare(courses: TimeCourses) -> Floats:
 
 def typical_noise(conditions: Mapping[str, TimeCourses], gp: GP) -> float:
     """Standard deviation of a typical value around its curve."""
-    variances = [np.median(gp.at(courses).value_noise) for courses in conditions.values()]
+    variances = [np.median(gp.at(courses).value_noise[courses.design_rows]) for courses in conditions.values()]
     return float(np.sqrt(np.median(variances)))
 
 
