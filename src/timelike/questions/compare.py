@@ -249,7 +249,7 @@ def compare(conditions: Mapping[str, TimeCourses] | TimeCourses, gp: GP | None =
 def _question(given: Mapping[str, TimeCourses], names: tuple[str, ...], gp: GP, times: Floats) -> Question:
     noise, largest = modelling.typical_noise(given, gp), modelling.largest_change(given)
     replicates = modelling.has_replicates(given)
-    kinds = shapes(gp.kernel, times, sizes_between(noise, largest), FEW, batches=replicates)
+    kinds = shapes(gp.kernel, times, sizes_between(noise, largest, modelling.furthest(given)), FEW, batches=replicates)
     here = measured(given, gp, Coordinates.of(times, [shape.kernel for shape in kinds]), names)
     contrasts = [Contrast(in_words(one, list(given)), contrast_of(one)) for one in partitions(len(given))[1:]]
     return Question(

@@ -125,6 +125,19 @@ def largest_change(conditions: Mapping[str, TimeCourses]) -> float:
     return 2 * float(np.quantile(np.concatenate(ways), 0.999))
 
 
+def furthest(conditions: Mapping[str, TimeCourses]) -> float:
+    """How far the wildest value of all is from the level of its gene, whatever the condition."""
+    means: dict[str, list[float]] = {}
+    for courses in conditions.values():
+        for name, mean in zip(courses.names, courses._means, strict=True):
+            means.setdefault(name, []).append(float(mean))
+    ways = [
+        np.abs(courses.values - np.repeat([np.mean(means[name]) for name in courses.names], courses.sizes)).max()
+        for courses in conditions.values()
+    ]
+    return float(max(ways))
+
+
 def check_conditions(conditions: object) -> dict[str, TimeCourses]:
     """Two or more conditions with courses, or an error in words."""
     if isinstance(conditions, TimeCourses):
