@@ -188,7 +188,9 @@ def changing(courses: TimeCourses, gp: GP | None = None) -> Changing:
     model = modelling.model_for(given, gp)
     noise, largest = modelling.typical_noise(given, model), modelling.largest_change(given)
     batches = modelling.has_replicates(given)
-    kinds = shapes(model.kernel, times, sizes_between(noise, largest), FEW, batches=batches)[1:]
+    kinds = shapes(model.kernel, times, sizes_between(noise, largest, modelling.furthest(given)), FEW, batches=batches)[
+        1:
+    ]
     here = measured(given, model, Coordinates.of(times, [shape.kernel for shape in kinds]), courses.names)
     level = np.ones((len(here.coordinates.points), 1))
     question = Question(

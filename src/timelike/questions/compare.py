@@ -298,7 +298,7 @@ def _question(
 ) -> Question:
     noise, largest = modelling.typical_noise(given, gp), modelling.largest_change(given)
     replicates = modelling.has_replicates(given)
-    kinds = shapes(gp.kernel, times, sizes_between(noise, largest), FEW, batches=replicates)
+    kinds = shapes(gp.kernel, times, sizes_between(noise, largest, modelling.furthest(given)), FEW, batches=replicates)
     here = measured(given, gp, Coordinates.of(times, [shape.kernel for shape in kinds]), names, subjects)
     contrasts = [Contrast(in_words(one, list(given)), contrast_of(one)) for one in partitions(len(given))[1:]]
     return Question(

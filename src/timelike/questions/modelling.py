@@ -123,7 +123,7 @@ def _spare(courses: TimeCourses) -> Floats:
 
 def typical_noise(conditions: Mapping[str, TimeCourses], gp: GP) -> float:
     """Standard deviation of a typical value around its curve."""
-    variances = [np.median(gp.at(courses).value_noise) for courses in conditions.values()]
+    variances = [np.median(gp.at(courses).value_noise[courses.design_rows]) for courses in conditions.values()]
     return float(np.sqrt(np.median(variances)))
 
 
@@ -131,6 +131,19 @@ def largest_change(conditions: Mapping[str, TimeCourses]) -> float:
     """How far values go from the level of their course; all but the wildest."""
     ways = [np.abs(courses.centered().values) for courses in conditions.values()]
     return 2 * float(np.quantile(np.concatenate(ways), 0.999))
+
+
+def furthest(conditions: Mapping[str, TimeCourses]) -> float:
+    """How far the wildest value of all is from the level of its gene, whatever the condition."""
+    means: dict[str, list[float]] = {}
+    for courses in conditions.values():
+        for name, mean in zip(courses.names, courses._means, strict=True):
+            means.setdefault(name, []).append(float(mean))
+    ways = [
+        np.abs(courses.values - np.repeat([np.mean(means[name]) for name in courses.names], courses.sizes)).max()
+        for courses in conditions.values()
+    ]
+    return float(max(ways))
 
 
 def check_conditions(conditions: object) -> dict[str, TimeCourses]:

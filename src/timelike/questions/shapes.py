@@ -17,6 +17,8 @@ LEVEL, ROUGH, BATCH = "level", "rough", "batch"
 SIZES = 8
 LEAST = 0.5
 """Size of the smallest effects that are sought, in units of the noise of a typical value."""
+FURTHER = 4.0
+"""Steps between the sizes of effects that hardly any gene has."""
 BATCH_SIZES = np.array([0.35, 0.6, 0.9, 1.3])
 """How much the samples of a time can have in common without being a response, in units of the noise."""
 LADDER = (1.0, 1 / 3)
@@ -100,10 +102,16 @@ def _clocked_as(kernel: Kernel, inside: Kernel) -> Kernel:
     return Clocked(inside, kernel.tau, kernel.start, "fixed")
 
 
-def sizes_between(noise_sd: float, largest: float) -> Floats:
-    """Standard deviations of effects, from half the noise to the largest that values show."""
+def sizes_between(noise_sd: float, largest: float, furthest: float) -> Floats:
+    """Standard deviations of effects, from half the noise to the largest that values show.
+
+    Up to `largest` in small steps, and in large ones to the `furthest` of all: a gene whose effect is larger than any
+    that is sought has none, only wild noise.
+    """
     low = LEAST * noise_sd
-    return np.geomspace(low, max(largest, 16 * low), SIZES)
+    usual = np.geomspace(low, max(largest, 16 * low), SIZES)
+    more = int(np.ceil(np.log(max(furthest / usual[-1], 1)) / np.log(FURTHER)))
+    return np.concatenate([usual, usual[-1] * FURTHER ** np.arange(1, more + 1)])
 
 
 def _larger_than_noise(sizes: Floats) -> Floats:
