@@ -163,6 +163,11 @@ class Compared(Found):
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.nan_to_num(self.posterior[:, :, level].sum(axis=(1, 2)) / self.probability)
 
+    @property
+    def over_time(self) -> Floats:
+        """Probability that a gene differs, and not by the same amount at all times, (N,)."""
+        return self.probability * (1 - self.level_only)
+
     @cached_property
     def delayed(self) -> Delayed:
         """How genes that differ more probably than not do so by a delay alone: probability, if they differ, and delay.
@@ -192,14 +197,16 @@ class Compared(Found):
     def to_frame(self) -> pd.DataFrame:
         """Table with a row for each gene, the surest first.
 
-        Columns: name, log_bayes_factor, probability, fdr; kind (level, shape or delay) and how probable it is, if the
-        gene differs; largest_difference with its time and the condition that is higher; delay of the second condition
-        where that is the kind; with three or more conditions which two differ most, and the likeliest partition.
+        Columns: name, log_bayes_factor, probability, fdr; over_time, the probability of a difference that is not the
+        same at all times; kind (level, shape or delay) and how probable it is, if the gene differs; largest_difference
+        with its time and the condition that is higher; delay of the second condition where that is the kind; with three
+        or more conditions which two differ most, and the likeliest partition.
         """
         largest, kinds = self.largest, self.kinds
         pairs = np.array(self.pairs)[largest.pair]
         higher = np.where(largest.difference > 0, pairs[:, 1], pairs[:, 0])
         columns = {
+            "over_time": self.over_time,
             "kind": [kinds.columns[k] for k in kinds.to_numpy().argmax(axis=1)],
             "kind_probability": kinds.to_numpy().max(axis=1),
             "largest_difference": largest.difference,
