@@ -136,7 +136,7 @@ class Compared(Found):
                 raise InputError(f"say between which two of {', '.join(self.conditions)}: between=(...).")
             return 0, 1
         unknown = [one for one in between if one not in self.conditions]
-        if unknown or len(set(between)) != 2:
+        if unknown or len(between) != 2 or len(set(between)) != 2:
             raise InputError(f"between is {between!r}: expected two of {', '.join(map(repr, self.conditions))}.")
         return self.conditions.index(between[0]), self.conditions.index(between[1])
 

@@ -29,9 +29,9 @@ SEED = 20210527
 CURVE_SIZES = (0.25, 0.5, 1.0, 2.0, 4.0)
 """Standard deviations of shared curves, in units of the model's signal, where they are not free at every time."""
 
-UNSHARED, LITTLE = 0.5, 0.2
+UNSHARED, LITTLE, NONE_SHARED = 0.5, 0.2, 0.9
 """Without replicates: curves of which the other times leave more than this share are noise, if of noise there is less
-than this share of that."""
+than this share of that; and curves of which they leave nearly all, in any case."""
 
 
 def model_for(
@@ -58,7 +58,8 @@ def _with_what_times_do_not_share(gp: GP, courses: TimeCourses) -> GP:
     points = np.unique(courses.designs.points[courses.designs.starts[longest] :][: courses.designs.sizes[longest]])
     K = gp.kernel(points[:, None]) + 1e-9 * np.eye(len(points))
     unshared = float(np.median(1 / np.diag(np.linalg.inv(K))))  # of a time, given all the others
-    if unshared < UNSHARED or gp.noise_sd**2 > LITTLE * unshared * gp.signal_sd**2:
+    little = gp.noise_sd**2 < LITTLE * unshared * gp.signal_sd**2
+    if unshared < UNSHARED or not (little or unshared > NONE_SHARED):
         return gp
     noise = np.sqrt(gp.noise_sd**2 + unshared * gp.signal_sd**2)
     return replace(gp, signal_sd=gp.signal_sd * float(np.sqrt(max(1 - unshared, 0.01))), noise_sd=float(noise))
