@@ -16,7 +16,6 @@ from timelike.base.arrays import Floats, Ints
 from timelike.courses import TimeCourses
 from timelike.exceptions import DataWarning, InputError, warn
 from timelike.gp import GP, Curve
-from timelike.gp.kernels import evenly
 from timelike.questions import modelling
 from timelike.questions.asked import Contrast, Question, answered, effect_at
 from timelike.questions.bridged import bridged
@@ -31,8 +30,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MOST_CONDITIONS = 6
-GRID = 101
-"""Times at which intervals and largest differences are sought."""
 BAND = 1.959963984540054
 """Standard deviations of a band that holds 95 %."""
 
@@ -127,8 +124,8 @@ class Compared(Found):
 
         The sign is that of the second condition less the first. Stretches that nothing was measured between are one.
         """
-        curve = self.difference(name, self._grid, between)
-        return bridged(stretches(self._grid, curve), check_times(self.question.measured.conditions))
+        curve = self.difference(name, self.grid, between)
+        return bridged(stretches(self.grid, curve), check_times(self.question.measured.conditions))
 
     def _pair(self, between: tuple[str, str] | None) -> tuple[int, int]:
         if between is None:
@@ -139,11 +136,6 @@ class Compared(Found):
         if unknown or len(between) != 2 or len(set(between)) != 2:
             raise InputError(f"between is {between!r}: expected two of {', '.join(map(repr, self.conditions))}.")
         return self.conditions.index(between[0]), self.conditions.index(between[1])
-
-    @cached_property
-    def _grid(self) -> Floats:
-        points = check_times(self.question.measured.conditions)
-        return evenly(self.gp.kernel, float(points.min()), float(points.max()), GRID)
 
     @cached_property
     def largest(self) -> Largest:

@@ -9,6 +9,7 @@ import numpy as np
 from timelike.base.arrays import Floats
 from timelike.courses.designs import distinct_points
 from timelike.gp.kernels import on_clock, unclocked
+from timelike.questions.joined import Joined
 
 if TYPE_CHECKING:
     from sklearn.gaussian_process.kernels import Kernel
@@ -42,7 +43,7 @@ class Shape(NamedTuple):
     """
 
     name: str
-    kernel: Kernel
+    kernel: Kernel | Joined
     sizes: Floats
     counts: bool = True
 
@@ -74,7 +75,7 @@ def shapes(kernel: Kernel, times: Floats, sizes: Floats, few: int, *, batches: b
     smooth = _smooth(kernel, step if len(distinct) <= few else 0.0, float(np.ptp(shown)))
     found += [Shape(f"smooth {i + 1}", one, sizes) for i, one in enumerate(smooth)]
     if len(distinct) <= few:
-        rough = _clocked_as(kernel, Matern(step, nu=0.5))
+        rough = Joined(_clocked_as(kernel, Matern(step, nu=0.5)), distinct)
         found.append(Shape(ROUGH, rough, _larger_than_noise(sizes) if batches else sizes))
         if batches:
             own = RBF(float(np.diff(shown).min()) / 8)  # nothing in common between times
