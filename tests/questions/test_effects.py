@@ -155,7 +155,9 @@ def test_residuals_of_curves_with_a_size_have_the_mean_and_variance_of_their_chi
     curve = 1.5 * factor(np.kron(np.eye(2), kernels(gene.grid)["smooth"]))
     columns = np.hstack([np.kron(np.eye(2), np.ones((4, 1))), curve])
     y = rng.standard_normal((40_000, curve.shape[1])) @ curve.T + rng.standard_normal((40_000, 8))
-    many = Known(np.broadcast_to(np.eye(8), (len(y), 8, 8)), y, (y**2).sum(axis=1), np.full(len(y), 8.0), np.zeros(len(y)))
+    many = Known(
+        np.broadcast_to(np.eye(8), (len(y), 8, 8)), y, (y**2).sum(axis=1), np.full(len(y), 8.0), np.zeros(len(y))
+    )
     squares, freedom = residual(eliminated(many, columns, 2))
     assert 1 < freedom[0] < 6
     assert_allclose(squares.mean() / freedom[0], 1, rtol=0.03)

@@ -95,7 +95,13 @@ def test_the_order_of_three_conditions(seed):
     given_ = experiment(DESIGNS["three"], seed=seed)
     one = tl.compare(given_, model()).partitions
     other = tl.compare({name: given_[name] for name in "cab"}, model()).partitions
-    renamed = ["c = a = b", "c | a = b", "c = a | b", "c = b | a", "c | a | b"]  # of a = b = c, a = b | c, a = c | b, ...
+    renamed = [
+        "c = a = b",
+        "c | a = b",
+        "c = a | b",
+        "c = b | a",
+        "c | a | b",
+    ]  # of a = b = c, a = b | c, a = c | b, ...
     assert_allclose(one.to_numpy(), other[renamed].to_numpy(), atol=1e-6)
 
 
@@ -156,7 +162,9 @@ def test_any_curve_that_conditions_share(seed):
         y[-1] += 10 * t  # the largest values of all: they decide which sizes are sought
     wild[-1] = 0
     before = tl.compare({name: courses(t, y) for name, y in zip("ab", made, strict=True)}, model()).question
-    after = tl.compare({n: courses(t, y + wild.repeat(2, 1)) for n, y in zip("ab", made, strict=True)}, model()).question
+    after = tl.compare(
+        {n: courses(t, y + wild.repeat(2, 1)) for n, y in zip("ab", made, strict=True)}, model()
+    ).question
     here = type(after)(after.measured, after.contrasts, before.shapes, after.nuisances, after.saturated)
     assert_allclose(answered(here).evidence, answered(before).evidence, rtol=1e-5, atol=1e-5)
 
@@ -269,7 +277,10 @@ def test_times_of_each_course_alone():
     made = {}
     for name in "ab":
         t = [np.sort(rng.uniform(0, 10, 8)) for _ in range(40)]
-        y = [np.sin(x / 2) * (i % 3) + rng.standard_normal(8) + (9 * (i < 5) if name == "b" else 0) for i, x in enumerate(t)]
+        y = [
+            np.sin(x / 2) * (i % 3) + rng.standard_normal(8) + (9 * (i < 5) if name == "b" else 0)
+            for i, x in enumerate(t)
+        ]
         made[name] = courses(t, y)
     found = tl.compare(made, model())
     assert not found.question.measured.coordinates.exact
