@@ -31,7 +31,7 @@ def courses(times, values, names=None):
 
 
 def values(designs, count=30, different=6, size=2.5, curve=1.5, spread=0.4, seed=0):
-    """Values of all conditions, (count, n) each: the first genes have an effect on the last condition, half of it level.
+    """Values of all conditions, (count, n) each, and effects: of the first genes on the last condition, half level.
 
     Every gene has a level, a smooth curve that conditions share, and noise of its own about 1.
     """

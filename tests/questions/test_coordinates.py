@@ -86,5 +86,5 @@ def test_differences_at_times_of_their_own_have_the_dense_evidence(length_scale)
 def test_too_rough_for_so_many_times():
     from sklearn.gaussian_process.kernels import Matern
 
-    with pytest.raises(InputError, match="too rough for so many different times.*longer length scale"):
+    with pytest.raises(InputError, match=r"too rough for so many different times.*longer length scale"):
         Coordinates.of(np.linspace(0, 1, 300)[:, None], [Matern(0.01, nu=0.5)])
