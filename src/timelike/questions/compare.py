@@ -24,7 +24,7 @@ from timelike.questions.delays import delays, share_delayed
 from timelike.questions.found import LIKELY, Found
 from timelike.questions.measured import check_times, matched, measured
 from timelike.questions.partitions import contrast_of, in_words, partitions
-from timelike.questions.shapes import LEVEL, shapes, sizes_between
+from timelike.questions.shapes import LEVEL, SMOOTH, shapes, sizes_between
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -169,7 +169,7 @@ class Compared(Found):
         chance, delay = np.full((2, len(self)), np.nan)
         genes = np.flatnonzero(self.probability >= LIKELY)
         if len(self.conditions) == 2 and len(genes) and len(self.question.shapes) > 1:
-            smooth = self.question.shapes[min(2, len(self.question.shapes) - 1)].kernel
+            smooth = [shape.kernel for shape in self.question.shapes if shape.name.startswith(SMOOTH)][-1]
             found = delays(self.question, self.answer, smooth, self.gp.signal_sd, genes)
             odds = np.exp(np.clip(found.log_odds, -50, 50))
             share = share_delayed(found.log_odds)

@@ -14,7 +14,7 @@ from timelike.questions.joined import Joined
 if TYPE_CHECKING:
     from sklearn.gaussian_process.kernels import Kernel
 
-LEVEL, ROUGH, BATCH = "level", "rough", "batch"
+LEVEL, SMOOTH, ROUGH, BATCH = "level", "smooth", "rough", "batch"
 SIZES = 8
 LEAST = 0.5
 """Size of the smallest effects that are sought, in units of the noise of a typical value."""
@@ -73,7 +73,7 @@ def shapes(kernel: Kernel, times: Floats, sizes: Floats, few: int, *, batches: b
     shown = np.sort(on_clock(kernel, distinct)[:, 0])
     step = float(np.median(np.diff(shown)))
     smooth = _smooth(kernel, step if len(distinct) <= few else 0.0, float(np.ptp(shown)))
-    found += [Shape(f"smooth {i + 1}", one, sizes) for i, one in enumerate(smooth)]
+    found += [Shape(f"{SMOOTH} {i + 1}", one, sizes) for i, one in enumerate(smooth)]
     if len(distinct) <= few:
         rough = Joined(_clocked_as(kernel, Matern(step, nu=0.5)), distinct)
         found.append(Shape(ROUGH, rough, _larger_than_noise(sizes) if batches else sizes))
