@@ -68,7 +68,7 @@ class Found:
 
     @cached_property
     def probability(self) -> Floats:
-        """Probability of "yes", (N,): prior odds are learned from all genes together."""
+        """Probability of "yes", (N,): prior odds are learned from all genes together, see `Answer.posterior`."""
         return np.minimum(self.posterior[:, :, self.question.counted].sum(axis=(1, 2)), 1.0)
 
     @cached_property
@@ -79,7 +79,7 @@ class Found:
     @property
     def share(self) -> float:
         """Share of genes for which the answer is "yes", as learned from all."""
-        return float(self.probability.mean())
+        return float(self.answer.share.mean())
 
     def called(self, fdr: float = 0.05) -> Ints:
         """Positions of the genes that are called at an expected false discovery rate, the surest first."""
