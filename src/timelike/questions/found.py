@@ -87,8 +87,8 @@ class Found:
 
     @cached_property
     def order(self) -> Ints:
-        """Positions of the genes, the surest first."""
-        return np.lexsort((-self.log_bayes_factor, -self.probability))
+        """Positions of the genes, the surest first; where probabilities are the same but for rounding, by evidence."""
+        return np.lexsort((-self.log_bayes_factor, -self.probability.round(12)))
 
     def curves(self, name: str | int, times: ArrayLike) -> dict[str, Curve]:
         """For each condition the mean and standard deviation, at `times`, of a gene's curve; NaN where not measured."""
