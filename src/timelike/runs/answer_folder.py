@@ -43,8 +43,8 @@ Step = Callable[[Found, QuestionRecord, Path], Sequence[str]]
 """Writes files into a folder; their names."""
 
 
-def write(found: Found, record: QuestionRecord, out: Path, say: Say) -> QuestionRecord:
-    """Write all files of an answer into the folder `out`, each as it comes; the record, which knows them.
+def write(found: Found, record: QuestionRecord, out: Path, say: Say) -> tuple[QuestionRecord, tuple[str, ...]]:
+    """Write all files of an answer into the folder `out`, each as it comes; the record, which knows them, and failures.
 
     Each step's files appear when they are whole, and the record after each step: where a later one fails, what came
     before stays.
@@ -62,7 +62,7 @@ def write(found: Found, record: QuestionRecord, out: Path, say: Say) -> Question
         notes = tuple(dict.fromkeys([*record.notes, *failed]))
         record = replace(record, outputs=record.outputs | sums, model_sha256=given, notes=notes)
         record.save(out / RECORD)
-    return record
+    return record, tuple(failed)
 
 
 def _written(step: Step, found: Found, record: QuestionRecord, out: Path) -> dict[str, str]:
