@@ -23,6 +23,8 @@ from typing import Any, NamedTuple
 
 DOCS = Path(__file__).parent
 RESULTS = DOCS.parent / "benchmarks" / "results"
+DATA = DOCS.parents[1] / "shared" / "data"
+"""Where data of other people are, which a page on real data needs; TIMELIKE_DATA names another place."""
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FIGURE = re.compile(r"!\[[^\]]*\]\((figures/[^)]+)\)")
 PROMPT = re.compile(r"^\$ (.*)$", re.MULTILINE)
@@ -176,4 +178,5 @@ def relinked(text: str) -> str:
 
 if __name__ == "__main__":
     os.environ.setdefault("MPLBACKEND", "agg")
+    os.environ.setdefault("TIMELIKE_DATA", str(DATA))
     main(Path(sys.argv[1]).resolve())

@@ -50,7 +50,9 @@ def _plain_figures(monkeypatch):
 
 @pytest.mark.filterwarnings("default")  # pages may show what warnings look like
 @pytest.mark.parametrize("page", docs.pages(), ids=lambda page: page.stem)
-def test_page_runs_and_prints_what_it_shows(page, tmp_path):
+def test_page_runs_and_prints_what_it_shows(page, tmp_path, request, monkeypatch):
+    if "tl.datasets." in page.read_text(encoding="utf-8"):
+        monkeypatch.setenv("TIMELIKE_DATA", str(request.getfixturevalue("shared_data")))
     docs.run(page, tmp_path)  # raises where code fails, or something else comes out than the page shows
     assert all((tmp_path / name).is_file() for name in docs.figures(page))
 

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from timelike.base.files import atomic_write
 from timelike.courses import TimeCourses
@@ -82,6 +83,47 @@ def gene_ontology() -> tuple[Path, Path]:
             "folder that has them in its subfolder go."
         )
     return graphs[-1], annotations[-1]
+
+
+def fission() -> tuple[Path, Path]:
+    """Paths of raw RNA-seq counts and of their sample sheet, which you have put into :func:`folder`.
+
+    Oxidative stress in fission yeast, wild type and a deletion of atf21, at 0 to 180 minutes (Leong et al., 2014). They
+    are in the Bioconductor package fission (LGPL), from which R writes them::
+
+        library(fission); data(fission)
+        write.csv(assay(fission), "counts.csv"); write.csv(as.data.frame(colData(fission)), "samples.csv")
+    """
+    return _put_there(
+        "fission",
+        ("counts.csv*", "samples.csv*"),
+        "the counts of the Bioconductor package fission (counts.csv) and its sample sheet (samples.csv)",
+    )
+
+
+def mouse_flu() -> tuple[Path, Path, Path]:
+    """Paths of expression, sample sheet and terms of genes, which you have put into :func:`folder`.
+
+    The lung of mice after two influenza viruses and mock, 500 genes on arrays in log2, 14 times from 0 to 168 hours
+    (Shoemaker et al., 2015), with terms of the Gene Ontology. They are the example data of the Bioconductor package
+    moanin (BSD-3): its samples' values, their description, and its table of genes and terms.
+    """
+    return _put_there(
+        "mouse_flu",
+        ("expression.csv*", "samples.csv*", "gene_terms.csv*"),
+        "the example data of the Bioconductor package moanin (expression.csv, samples.csv, gene_terms.csv)",
+    )
+
+
+def _put_there(place: str, patterns: tuple[str, ...], what: str) -> Any:
+    """The files of a data set that users put into the folder themselves."""
+    found = [sorted((folder() / place).glob(pattern)) for pattern in patterns]
+    if not all(found):
+        raise InputError(
+            f"there are no data in {folder() / place}. Put {what} there, or set TIMELIKE_DATA to a folder that has "
+            f"them in its subfolder {place}."
+        )
+    return tuple(files[-1] for files in found)
 
 
 def folder() -> Path:

@@ -171,23 +171,27 @@ def test_tidy_counts_have_no_errors_of_their_own():
 # -- what is no gene, and what is no sample --------------------------------------------------------------------------
 
 
-def write_feature_counts(path, end=""):
+def write_feature_counts(path, samples):
     """A table as featureCounts writes it."""
-    head = ["Geneid", "Chr", "Start", "End", "Strand", "Length", *[f"{s}.bam" for s in SAMPLES]]
+    head = ["Geneid", "Chr", "Start", "End", "Strand", "Length", *samples]
     rows = [[n, "chr1;chr1", "1;50", "40;90", "+;+", "82", *row] for n, row in zip(NAMES, COUNTS, strict=True)]
     rows[3][2:4] = ["7", "88"]  # one exon
     lines = ["\t".join(map(str, row)) for row in [head, *rows]]
-    path.write_text('# Program:featureCounts v2.0.1; Command:"featureCounts" "-a" "x.gtf"\n' + "\n".join(lines) + end)
-    return SHEET.assign(sample=[f"{s}.bam" for s in SAMPLES])
+    path.write_text('# Program:featureCounts v2.0.1; Command:"featureCounts" "-a" "x.gtf"\n' + "\n".join(lines))
 
 
 def test_columns_about_genes_are_no_samples(tmp_path):
-    sheet = write_feature_counts(tmp_path / "counts.txt")
-    found = understand(tmp_path / "counts.txt", samples=sheet, counts=True)
+    samples = [f"{s}.bam" for s in SAMPLES]
+    write_feature_counts(tmp_path / "counts.txt", samples)
+    found = understand(tmp_path / "counts.txt", samples=SHEET.assign(sample=samples), counts=True)
     assert_same(found.courses)
     assert set(found.unused) == {"Chr", "Start", "End", "Strand", "Length"}
     assert "'Length'" in found.notes[0]
-    timed = tl.reading.understand(tmp_path / "counts.txt", orient="rows", times=range(8), counts=True)
+
+
+def test_columns_about_genes_are_no_samples_where_times_are_given(tmp_path):
+    write_feature_counts(tmp_path / "counts.txt", [f"lane{letter}.bam" for letter in "abcdefgh"])
+    timed = tl.reading.understand(tmp_path / "counts.txt", times=range(8), counts=True)
     assert_same(timed.courses, tl.TimeCourses.from_counts(range(8), COUNTS, NAMES))
 
 

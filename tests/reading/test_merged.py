@@ -104,21 +104,22 @@ STRAIN, REPLICATE = ["wt"] * 6 + ["mut"] * 6, ["r1", "r2"] * 6
 
 
 def test_groups_of_a_sample_sheet():
-    said = notes(WIDE, samples=sheet(strain=STRAIN, replicate=REPLICATE))
-    assert said[0].startswith(f"several 'strain' (mut, wt) {NOTE}")
+    said = notes(WIDE, samples=sheet(dose=STRAIN, replicate=REPLICATE))
+    assert said[0].startswith(f"several 'dose' (mut, wt) {NOTE}")
+    assert notes(WIDE, samples=sheet(strain=STRAIN, replicate=REPLICATE)) == ()
     assert notes(WIDE, samples=sheet(genotype=STRAIN, replicate=REPLICATE)) == ()
     assert notes(WIDE, samples=sheet(genotype=STRAIN, plate=REPLICATE)) == ()
     assert "several 'light'" in notes(WIDE, samples=sheet(genotype=STRAIN, light=["on", "off"] * 6))[0]
 
 
 def test_a_sheet_can_have_both_notes():
-    samples = pd.concat([sheet(strain=STRAIN), pd.DataFrame({"sample": ["lost"], "hour": [0], "strain": ["wt"]})])
+    samples = pd.concat([sheet(dose=STRAIN), pd.DataFrame({"sample": ["lost"], "hour": [0], "dose": ["wt"]})])
     assert len(notes(WIDE, samples=samples)) == 2
 
 
 def test_shared_data(shared_data):
     folder = shared_data / "fission"
     found = understand(folder / "counts.csv.gz", samples=folder / "samples.csv", time="minute")
-    assert found.notes[0].startswith("several 'strain' (mut, wt)")
+    assert set(found.courses.conditions) == {"wt", "mut"}
     folder = shared_data / "mouse_flu"
     assert understand(folder / "expression.csv.gz", samples=folder / "samples.csv", time="Timepoint").notes == ()

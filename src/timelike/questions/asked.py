@@ -134,11 +134,14 @@ class Answer:
         return np.log(self.shares.kinds[1:])[:, None] + np.log(self.shares.effects)
 
 
-def answered(question: Question) -> Answer:
-    """The answer to a question: evidence of every gene, and what all of them say about shares of effects and noise."""
+def answered(question: Question, own_noise: OwnNoise | None = None) -> Answer:
+    """The answer to a question: evidence of every gene, and what all of them say about shares of effects and noise.
+
+    `own_noise`: what is known about it already, instead of what the genes say.
+    """
     measured = question.measured
     residual, freedom = _residuals(question)
-    noise = OwnNoise.learned(residual, freedom)
+    noise = own_noise or OwnNoise.learned(residual, freedom)
     least = noise.expected(residual, freedom)
     found = np.empty((len(measured), len(question.contrasts), len(question.shape_of)))
     nuisance = np.zeros(len(measured), dtype=np.intp)

@@ -13,7 +13,6 @@ from timelike.base.arrays import Floats, Ints
 from timelike.courses import TimeCourses
 from timelike.exceptions import DataWarning, InputError, warn
 from timelike.gp import GP, Curve
-from timelike.gp.kernels import evenly
 from timelike.questions import modelling
 from timelike.questions.asked import Contrast, Nuisance, Question, answered, drawn_effects, effect_at
 from timelike.questions.coordinates import FEW, Coordinates
@@ -27,8 +26,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import ArrayLike
 
-GRID = 61
-"""Times at which first changes and peaks are sought."""
 BEGUN = 0.25
 """A course has begun to change when it has gone so much of its largest way from where it started."""
 DRAWS = 100
@@ -102,7 +99,7 @@ class Changing(Found):
         """When each course begins to change, when it is furthest from its start, and how far that is."""
         found = np.full((7, len(self)), np.nan)
         likely = np.flatnonzero(self.probability >= LIKELY)
-        grid = self._grid
+        grid = self.grid
         for genes, curves in drawn_effects(self.question, self.answer, likely, grid[:, None], DRAWS, SEED):
             way = curves - curves[:, :, :1]
             size = np.abs(way)
@@ -128,11 +125,6 @@ class Changing(Found):
     def largest_change(self) -> Floats:
         """How far each course goes from where it started, with its sign, in the units of the values, (N,)."""
         return self._timing[2]
-
-    @cached_property
-    def _grid(self) -> Floats:
-        points = self.courses.designs.points
-        return evenly(self.gp.kernel, float(points.min()), float(points.max()), GRID)
 
     def to_frame(self) -> pd.DataFrame:
         """Table with a row for each course, the surest first.
@@ -188,7 +180,9 @@ def changing(courses: TimeCourses, gp: GP | None = None) -> Changing:
     model = modelling.model_for(given, gp)
     noise, largest = modelling.typical_noise(given, model), modelling.largest_change(given)
     batches = modelling.has_replicates(given)
-    kinds = shapes(model.kernel, times, sizes_between(noise, largest), FEW, batches=batches)[1:]
+    kinds = shapes(model.kernel, times, sizes_between(noise, largest, modelling.furthest(given)), FEW, batches=batches)[
+        1:
+    ]
     here = measured(given, model, Coordinates.of(times, [shape.kernel for shape in kinds]), courses.names)
     level = np.ones((len(here.coordinates.points), 1))
     question = Question(

@@ -16,7 +16,6 @@ from timelike.base.arrays import Floats, Ints
 from timelike.courses import TimeCourses
 from timelike.exceptions import DataWarning, InputError, warn
 from timelike.gp import GP, Curve
-from timelike.gp.kernels import evenly
 from timelike.questions import modelling
 from timelike.questions.asked import Contrast, Question, answered, effect_at
 from timelike.questions.bridged import bridged
@@ -25,14 +24,12 @@ from timelike.questions.delays import delays, share_delayed
 from timelike.questions.found import LIKELY, Found
 from timelike.questions.measured import check_times, matched, measured
 from timelike.questions.partitions import contrast_of, in_words, partitions
-from timelike.questions.shapes import LEVEL, shapes, sizes_between
+from timelike.questions.shapes import LEVEL, SMOOTH, shapes, sizes_between
 
 if TYPE_CHECKING:
     import pandas as pd
 
 MOST_CONDITIONS = 6
-GRID = 101
-"""Times at which intervals and largest differences are sought."""
 BAND = 1.959963984540054
 """Standard deviations of a band that holds 95 %."""
 
@@ -127,8 +124,8 @@ class Compared(Found):
 
         The sign is that of the second condition less the first. Stretches that nothing was measured between are one.
         """
-        curve = self.difference(name, self._grid, between)
-        return bridged(stretches(self._grid, curve), check_times(self.question.measured.conditions))
+        curve = self.difference(name, self.grid, between)
+        return bridged(stretches(self.grid, curve), check_times(self.question.measured.conditions))
 
     def _pair(self, between: tuple[str, str] | None) -> tuple[int, int]:
         if between is None:
@@ -136,14 +133,9 @@ class Compared(Found):
                 raise InputError(f"say between which two of {', '.join(self.conditions)}: between=(...).")
             return 0, 1
         unknown = [one for one in between if one not in self.conditions]
-        if unknown or len(set(between)) != 2:
+        if unknown or len(between) != 2 or len(set(between)) != 2:
             raise InputError(f"between is {between!r}: expected two of {', '.join(map(repr, self.conditions))}.")
         return self.conditions.index(between[0]), self.conditions.index(between[1])
-
-    @cached_property
-    def _grid(self) -> Floats:
-        points = check_times(self.question.measured.conditions)
-        return evenly(self.gp.kernel, float(points.min()), float(points.max()), GRID)
 
     @cached_property
     def largest(self) -> Largest:
@@ -163,6 +155,11 @@ class Compared(Found):
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.nan_to_num(self.posterior[:, :, level].sum(axis=(1, 2)) / self.probability)
 
+    @property
+    def over_time(self) -> Floats:
+        """Probability that a gene differs, and not by the same amount at all times, (N,)."""
+        return self.probability * (1 - self.level_only)
+
     @cached_property
     def delayed(self) -> Delayed:
         """How genes that differ more probably than not do so by a delay alone: probability, if they differ, and delay.
@@ -172,7 +169,7 @@ class Compared(Found):
         chance, delay = np.full((2, len(self)), np.nan)
         genes = np.flatnonzero(self.probability >= LIKELY)
         if len(self.conditions) == 2 and len(genes) and len(self.question.shapes) > 1:
-            smooth = self.question.shapes[min(2, len(self.question.shapes) - 1)].kernel
+            smooth = [shape.kernel for shape in self.question.shapes if shape.name.startswith(SMOOTH)][-1]
             found = delays(self.question, self.answer, smooth, self.gp.signal_sd, genes)
             odds = np.exp(np.clip(found.log_odds, -50, 50))
             share = share_delayed(found.log_odds)
@@ -192,14 +189,16 @@ class Compared(Found):
     def to_frame(self) -> pd.DataFrame:
         """Table with a row for each gene, the surest first.
 
-        Columns: name, log_bayes_factor, probability, fdr; kind (level, shape or delay) and how probable it is, if the
-        gene differs; largest_difference with its time and the condition that is higher; delay of the second condition
-        where that is the kind; with three or more conditions which two differ most, and the likeliest partition.
+        Columns: name, log_bayes_factor, probability, fdr; over_time, the probability of a difference that is not the
+        same at all times; kind (level, shape or delay) and how probable it is, if the gene differs; largest_difference
+        with its time and the condition that is higher; delay of the second condition where that is the kind; with three
+        or more conditions which two differ most, and the likeliest partition.
         """
         largest, kinds = self.largest, self.kinds
         pairs = np.array(self.pairs)[largest.pair]
         higher = np.where(largest.difference > 0, pairs[:, 1], pairs[:, 0])
         columns = {
+            "over_time": self.over_time,
             "kind": [kinds.columns[k] for k in kinds.to_numpy().argmax(axis=1)],
             "kind_probability": kinds.to_numpy().max(axis=1),
             "largest_difference": largest.difference,
@@ -298,7 +297,7 @@ def _question(
 ) -> Question:
     noise, largest = modelling.typical_noise(given, gp), modelling.largest_change(given)
     replicates = modelling.has_replicates(given)
-    kinds = shapes(gp.kernel, times, sizes_between(noise, largest), FEW, batches=replicates)
+    kinds = shapes(gp.kernel, times, sizes_between(noise, largest, modelling.furthest(given)), FEW, batches=replicates)
     here = measured(given, gp, Coordinates.of(times, [shape.kernel for shape in kinds]), names, subjects)
     contrasts = [Contrast(in_words(one, list(given)), contrast_of(one)) for one in partitions(len(given))[1:]]
     return Question(

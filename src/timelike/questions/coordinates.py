@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -55,11 +57,9 @@ class Coordinates:
     def of(cls, times: Floats, kernels: list[Kernel]) -> Coordinates:
         """Coordinates for curves of all these kernels at all these times, (P, 1)."""
         distinct, _ = distinct_points(times)
-        total = kernels[0]
-        for kernel in kernels[1:]:
-            total = total + kernel
         if len(distinct) <= FEW:
-            return cls(distinct, True, total)
+            return cls(distinct, True, kernels[0])
+        total = reduce(add, kernels)
         _, order, left = pivoted_cholesky(total, distinct, INTERPOLATED * len(kernels), MOST)
         if left > INTERPOLATED * len(kernels):
             raise InputError(

@@ -68,7 +68,8 @@ def eliminated(known: Known, factor: Floats, free: int) -> Known:
     precision = seen @ factor
     said = np.einsum("nii->ni", precision)
     weight = np.ones(factor.shape[1])
-    prior = np.where(np.arange(len(weight)) < free, NEGLIGIBLE * (said.max(axis=1, keepdims=True) + 1e-300), weight)
+    most = said[:, :free].max(axis=1, keepdims=True, initial=1e-300)
+    prior = np.where(np.arange(len(weight)) < free, NEGLIGIBLE * most, weight)
     index = np.arange(len(weight))
     held = precision.copy()
     precision[:, index, index] += prior

@@ -13,15 +13,18 @@ from timelike.base import checks
 from timelike.base.arrays import Floats, Ints
 from timelike.exceptions import InputError
 from timelike.gp import GP, Curve
+from timelike.gp.kernels import evenly
 from timelike.questions.asked import Answer, Question, answered
 from timelike.questions.curves import curves_of
-from timelike.questions.measured import measured
+from timelike.questions.measured import check_times, measured
 from timelike.questions.odds import running_fdr
 from timelike.questions.permuted import STATED, Check, Columns, as_courses, columns, exchanged
 
 if TYPE_CHECKING:
     import pandas as pd
 
+GRID = 101
+"""Times at which peaks, intervals and largest differences are sought, besides those measured."""
 LIKELY = 0.5
 """Courses with at least this probability are asked when and how."""
 
@@ -89,6 +92,14 @@ class Found:
     def order(self) -> Ints:
         """Positions of the genes, the surest first; where probabilities are the same but for rounding, by evidence."""
         return np.lexsort((-self.log_bayes_factor, -self.probability.round(12)))
+
+    @cached_property
+    def grid(self) -> Floats:
+        """Times from the first to the last, evenly on the model's clock; with few, those measured are among them."""
+        coordinates = self.question.measured.coordinates
+        points = check_times(self.question.measured.conditions)
+        even = evenly(self.gp.kernel, float(points.min()), float(points.max()), GRID)
+        return np.union1d(even, coordinates.points) if coordinates.exact else even
 
     def curves(self, name: str | int, times: ArrayLike) -> dict[str, Curve]:
         """For each condition the mean and standard deviation, at `times`, of a gene's curve; NaN where not measured."""

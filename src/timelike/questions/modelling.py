@@ -29,9 +29,9 @@ SEED = 20210527
 CURVE_SIZES = (0.25, 0.5, 1.0, 2.0, 4.0)
 """Standard deviations of shared curves, in units of the model's signal, where they are not free at every time."""
 
-UNSHARED, LITTLE = 0.5, 0.2
+UNSHARED, LITTLE, NONE_SHARED = 0.5, 0.2, 0.9
 """Without replicates: curves of which the other times leave more than this share are noise, if of noise there is less
-than this share of that."""
+than this share of that; and curves of which they leave nearly all, in any case."""
 
 
 def model_for(
@@ -58,7 +58,8 @@ def _with_what_times_do_not_share(gp: GP, courses: TimeCourses) -> GP:
     points = np.unique(courses.designs.points[courses.designs.starts[longest] :][: courses.designs.sizes[longest]])
     K = gp.kernel(points[:, None]) + 1e-9 * np.eye(len(points))
     unshared = float(np.median(1 / np.diag(np.linalg.inv(K))))  # of a time, given all the others
-    if unshared < UNSHARED or gp.noise_sd**2 > LITTLE * unshared * gp.signal_sd**2:
+    little = gp.noise_sd**2 < LITTLE * unshared * gp.signal_sd**2
+    if unshared < UNSHARED or not (little or unshared > NONE_SHARED):
         return gp
     noise = np.sqrt(gp.noise_sd**2 + unshared * gp.signal_sd**2)
     return replace(gp, signal_sd=gp.signal_sd * float(np.sqrt(max(1 - unshared, 0.01))), noise_sd=float(noise))
@@ -123,7 +124,7 @@ def _spare(courses: TimeCourses) -> Floats:
 
 def typical_noise(conditions: Mapping[str, TimeCourses], gp: GP) -> float:
     """Standard deviation of a typical value around its curve."""
-    variances = [np.median(gp.at(courses).value_noise) for courses in conditions.values()]
+    variances = [np.median(gp.at(courses).value_noise[courses.design_rows]) for courses in conditions.values()]
     return float(np.sqrt(np.median(variances)))
 
 
@@ -131,6 +132,19 @@ def largest_change(conditions: Mapping[str, TimeCourses]) -> float:
     """How far values go from the level of their course; all but the wildest."""
     ways = [np.abs(courses.centered().values) for courses in conditions.values()]
     return 2 * float(np.quantile(np.concatenate(ways), 0.999))
+
+
+def furthest(conditions: Mapping[str, TimeCourses]) -> float:
+    """How far the wildest value of all is from the level of its gene, whatever the condition."""
+    means: dict[str, list[float]] = {}
+    for courses in conditions.values():
+        for name, mean in zip(courses.names, courses._means, strict=True):
+            means.setdefault(name, []).append(float(mean))
+    ways = [
+        np.abs(courses.values - np.repeat([np.mean(means[name]) for name in courses.names], courses.sizes)).max()
+        for courses in conditions.values()
+    ]
+    return float(max(ways))
 
 
 def check_conditions(conditions: object) -> dict[str, TimeCourses]:

@@ -18,6 +18,9 @@ REACH = 4.0
 SURE = 1e4
 """Degrees of freedom of a prior that leaves no doubt: all genes scatter alike."""
 
+STILL = 1e-12
+"""A gene that scatters less than this share of what is typical does not scatter at all, as one that is never seen."""
+
 
 @dataclass(frozen=True)
 class OwnNoise:
@@ -31,15 +34,15 @@ class OwnNoise:
         """From sums of squares of residuals and their degrees of freedom, by the moments of their logarithms."""
         from scipy.special import digamma, polygamma
 
-        told = freedom >= 1
+        told = (freedom >= 1) & (squares > 0)
         if not told.any():
             return cls(1.0, SURE)
-        half = freedom[told] / 2
-        ratio = squares[told] / freedom[told]
-        typical = float(np.median(ratio))
-        logs = np.log(np.maximum(ratio, 1e-5 * typical if typical > 0 else 1e-300)) - digamma(half) + np.log(half)
+        ratio, half = squares[told] / freedom[told], freedom[told] / 2
+        scatters = ratio > STILL * np.median(ratio)
+        ratio, half = ratio[scatters], half[scatters]
+        logs = np.log(ratio) - digamma(half) + np.log(half)
         middle = float(logs.mean())
-        apart = float(logs.var() - polygamma(1, half).mean()) if told.sum() > 2 else 0.0
+        apart = float(logs.var() - polygamma(1, half).mean()) if len(half) > 2 else 0.0
         own = SURE if apart <= 2 / SURE else min(2 * _inverse_trigamma(apart), SURE)
         return cls(float(np.exp(middle + digamma(own / 2) - np.log(own / 2))), own)
 

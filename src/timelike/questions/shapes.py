@@ -9,14 +9,17 @@ import numpy as np
 from timelike.base.arrays import Floats
 from timelike.courses.designs import distinct_points
 from timelike.gp.kernels import on_clock, unclocked
+from timelike.questions.joined import Joined
 
 if TYPE_CHECKING:
     from sklearn.gaussian_process.kernels import Kernel
 
-LEVEL, ROUGH, BATCH = "level", "rough", "batch"
+LEVEL, SMOOTH, ROUGH, BATCH = "level", "smooth", "rough", "batch"
 SIZES = 8
 LEAST = 0.5
 """Size of the smallest effects that are sought, in units of the noise of a typical value."""
+FURTHER = 4.0
+"""Steps between the sizes of effects that hardly any gene has."""
 BATCH_SIZES = np.array([0.35, 0.6, 0.9, 1.3])
 """How much the samples of a time can have in common without being a response, in units of the noise."""
 LADDER = (1.0, 1 / 3)
@@ -40,7 +43,7 @@ class Shape(NamedTuple):
     """
 
     name: str
-    kernel: Kernel
+    kernel: Kernel | Joined
     sizes: Floats
     counts: bool = True
 
@@ -70,9 +73,9 @@ def shapes(kernel: Kernel, times: Floats, sizes: Floats, few: int, *, batches: b
     shown = np.sort(on_clock(kernel, distinct)[:, 0])
     step = float(np.median(np.diff(shown)))
     smooth = _smooth(kernel, step if len(distinct) <= few else 0.0, float(np.ptp(shown)))
-    found += [Shape(f"smooth {i + 1}", one, sizes) for i, one in enumerate(smooth)]
+    found += [Shape(f"{SMOOTH} {i + 1}", one, sizes) for i, one in enumerate(smooth)]
     if len(distinct) <= few:
-        rough = _clocked_as(kernel, Matern(step, nu=0.5))
+        rough = Joined(_clocked_as(kernel, Matern(step, nu=0.5)), distinct)
         found.append(Shape(ROUGH, rough, _larger_than_noise(sizes) if batches else sizes))
         if batches:
             own = RBF(float(np.diff(shown).min()) / 8)  # nothing in common between times
@@ -100,10 +103,16 @@ def _clocked_as(kernel: Kernel, inside: Kernel) -> Kernel:
     return Clocked(inside, kernel.tau, kernel.start, "fixed")
 
 
-def sizes_between(noise_sd: float, largest: float) -> Floats:
-    """Standard deviations of effects, from half the noise to the largest that values show."""
+def sizes_between(noise_sd: float, largest: float, furthest: float) -> Floats:
+    """Standard deviations of effects, from half the noise to the largest that values show.
+
+    Up to `largest` in small steps, and in large ones to the `furthest` of all: a gene whose effect is larger than any
+    that is sought has none, only wild noise.
+    """
     low = LEAST * noise_sd
-    return np.geomspace(low, max(largest, 16 * low), SIZES)
+    usual = np.geomspace(low, max(largest, 16 * low), SIZES)
+    more = int(np.ceil(np.log(max(furthest / usual[-1], 1)) / np.log(FURTHER)))
+    return np.concatenate([usual, usual[-1] * FURTHER ** np.arange(1, more + 1)])
 
 
 def _larger_than_noise(sizes: Floats) -> Floats:

@@ -120,7 +120,7 @@ def interval_words(found: Compared, genes: Ints) -> list[str]:
     Empty where no stretch of the band is off zero.
     """
     genes = np.asarray(genes, dtype=np.intp)
-    times, words = found._grid, [""] * len(genes)
+    times, words = found.grid, [""] * len(genes)
     measured = np.unique(check_times(found.question.measured.conditions))
     for k, (a, b) in enumerate(found.pairs):
         own = np.flatnonzero(found.largest.pair[genes] == k)

@@ -19,7 +19,7 @@ VALUE_WORDS = frozenset(
 )
 COUNT_WORDS = VALUE_WORDS | {"count", "counts", "reads", "readcount", "rawcount", "umis"}
 """Names of the values where they are said to be counts."""
-CONDITION_WORDS = frozenset(["condition", "conditions", "treatment", "genotype", "arm", "group"])
+CONDITION_WORDS = frozenset(["condition", "conditions", "treatment", "genotype", "strain", "arm", "group"])
 TIMES = TIME_WORDS | {"date", "hour", "hours", "hrs", "day", "days", "minute", "minutes", "mins", "seconds", "sec"}
 TIMES |= {"week", "weeks", "month", "months", "year", "years"}
 """Names of a column of times; a unit may follow. Not "second" or "min", which mean other things too."""

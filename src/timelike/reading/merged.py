@@ -15,7 +15,7 @@ from timelike.reading.time_headers import REPLICATE_WORDS
 SAMPLE_WORDS = REPLICATE_WORDS | {"batch", "plate", "sample", "array", "chip", "slide", "run", "lane", "library"}
 SAMPLE_WORDS |= {"donor", "biologicalreplicate", "technicalreplicate", "operator", "index", "number", "no", "nr"}
 """Names of columns that tell replicates apart, whose values belong together."""
-GROUP_WORDS = frozenset({"dataset", "study", "cohort", "experiment", "strain", "sex", "gender", "site", "dose"})
+GROUP_WORDS = frozenset({"dataset", "study", "cohort", "experiment", "sex", "gender", "site", "dose"})
 """Names of columns that tell groups apart even if they number them."""
 MOST_GROUPS = 20
 """A column with more different cells names samples, or is a measurement itself."""

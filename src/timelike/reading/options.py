@@ -59,6 +59,13 @@ class Settings:
         Any, Option(WIDE, "Sample sheet: a table with the time (and condition) of each column.", kind="a file")
     ] = None
     condition: Annotated[Text, Option(ALL, "Use this condition only.")] = None
+    subject: Annotated[
+        Text,
+        Option(
+            (*WIDE, "AnnData"),
+            "Column of the sample sheet (or obs) that tells whose sample each is; compare then pairs them.",
+        ),
+    ] = None
     replicate: Annotated[
         Text,
         Option(

@@ -61,9 +61,22 @@ def sample_times(sheet: Table, rows: Sequence[int], settings: Settings, used: se
     kinds = tuple(told[1]) if told is not None else ()
     times = np.array([number for number, _ in found])
     owner = np.unique(kinds, return_inverse=True)[1] if kinds else np.zeros(len(rows), dtype=np.intp)
-    notes = merged(sheet, {*used, column}, rows, owner, times)
+    subjects = _subjects(sheet, rows, settings.subject)
+    notes = [] if subjects else merged(sheet, {*used, column}, rows, owner, times)
     unit = units.pop() or unit_in(sheet.header[column])
-    return TimeColumns(tuple(range(len(rows))), times, kinds, unit, notes=tuple(notes))
+    return TimeColumns(tuple(range(len(rows))), times, kinds, unit, notes=tuple(notes), subjects=subjects)
+
+
+def _subjects(sheet: Table, rows: Sequence[int], subject: str | None) -> tuple[str, ...]:
+    """Whose sample each is; empty where nobody asks."""
+    if subject is None:
+        return ()
+    with errors_about("the sample sheet"):
+        cells = sheet.texts([column_called(sheet.header, subject)])[0]
+    for row in rows:
+        if not cells[row]:
+            raise InputError(f"{sheet.place(row)}: the subject (column {subject!r} of the sample sheet) is missing.")
+    return tuple(cells[row] for row in rows)
 
 
 def _time_column(sheet: Table, time: str | None, used: set[int]) -> int:

@@ -60,6 +60,8 @@ class TimeColumns:
         How the times were found, where that is not plain.
     notes
         Sentences that deserve a warning.
+    subjects
+        Whose sample each is, or empty: nobody said.
     """
 
     positions: tuple[int, ...]
@@ -68,6 +70,7 @@ class TimeColumns:
     unit: str | None = None
     remarks: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    subjects: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -67,6 +67,8 @@ class Understood:
         Further sentences: what was left out, what deserves a second look. :func:`timelike.read` warns of them.
     counts
         Where the file held counts, what was found while they became values.
+    subjects
+        Condition -> whose sample each is, in the order of the courses' times, where a column says so.
     """
 
     courses: TimeCourses
@@ -75,6 +77,7 @@ class Understood:
     how: str = ""
     notes: tuple[str, ...] = ()
     counts: Normalised | None = None
+    subjects: dict[str, tuple[str, ...]] | None = None
 
     def summary(self) -> str:
         """What there is, in one line, with the unit of the times."""

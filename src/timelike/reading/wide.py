@@ -90,6 +90,7 @@ def _refuse(settings: Settings, layout: str, because: str) -> None:
     """Raise if an option was given that has no meaning in the layout, with or without a sample sheet."""
     settings.refuse(*without_meaning(layout), because=because)
     if settings.samples is None:
+        settings.refuse("subject", because="it names a column of a sample sheet (samples=, --samples)")
         settings.refuse("time", because="it names a column of a tidy table or of a sample sheet")
     else:
         settings.refuse("header", "times", "dates", because="the sample sheet has the times")
@@ -253,7 +254,17 @@ def assemble(matrix: Matrix, settings: Settings) -> Understood:
         matrix, counts, more = from_counts(replace(matrix, samples=numbered(matrix.samples)))
         notes, how = [*notes, *more], f"{how}; {counts.described()}"
     courses, empty, said = _courses(matrix, settings)
-    return Understood(courses, (), matrix.columns.unit, how + said, (*notes, *without_values(empty)), counts)
+    left_out, subjects = without_values(empty), _subjects(matrix.columns)
+    return Understood(courses, (), matrix.columns.unit, how + said, (*notes, *left_out), counts, subjects)
+
+
+def _subjects(columns: TimeColumns) -> dict[str, tuple[str, ...]] | None:
+    """For each condition whose sample each is, in the order of the times that its courses have."""
+    if not columns.subjects:
+        return None
+    order = np.argsort(columns.times, kind="stable")
+    kinds = columns.conditions or ("",) * len(order)
+    return {kind: tuple(columns.subjects[k] for k in order if kinds[k] == kind) for kind in dict.fromkeys(kinds)}
 
 
 def _courses(matrix: Matrix, settings: Settings) -> tuple[TimeCourses, list[str], str]:

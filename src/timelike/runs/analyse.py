@@ -89,7 +89,7 @@ def analyse(
     folder = None if out is None else new_folder(Path(out), overwrite)
     heard, say = say is not None, say or (lambda _: None)
     with warnings_kept() as notes:
-        given, source, doubts, counts = _source(data, reading or {})
+        given, source, doubts, counts, _ = _source(data, reading or {})
         for line in source.understood:
             say(line)
         for doubt in () if heard else doubts:
@@ -180,6 +180,7 @@ class _Given(NamedTuple):
     source: Source
     doubts: tuple[str, ...] = ()
     counts: pd.DataFrame | None = None
+    subjects: dict[str, tuple[str, ...]] | None = None
 
 
 def _source(data: Any, reading: dict[str, Any]) -> _Given:
@@ -203,7 +204,8 @@ def _source(data: Any, reading: dict[str, Any]) -> _Given:
     counts = found.counts
     known |= {} if counts is None else {"size_factors": counts.size_factors}
     source = Source(**known, reading=options, understood=tuple(found.lines()), time_unit=found.time_unit)
-    return _Given(found.courses, source, found.notes, None if counts is None else counts.to_frame())
+    table = None if counts is None else counts.to_frame()
+    return _Given(found.courses, source, found.notes, table, found.subjects)
 
 
 def _plain(option: Any) -> Any:

@@ -83,11 +83,12 @@ def ask(
     folder = None if out is None else new_folder(Path(out), overwrite)
     say = say or (lambda _: None)
     with warnings_kept() as notes:
-        courses, sources = _given(data, reading or {}, say)
+        courses, sources, subjects = _given(data, reading or {}, say)
         groups = _conditions(courses, wish.between) if question == COMPARE else {ALL: _one(courses)}
         gp = _model(groups, model, wish, say)
         wish = wish if model is None else replace(wish, kernel=name_of(gp.kernel), clock=gp.clock or "linear")
-        found = compare(groups, gp) if question == COMPARE else changing(groups[ALL], gp)
+        paired = None if subjects is None else {name: subjects.get(name, ()) for name in groups}
+        found = compare(groups, gp, subjects=paired) if question == COMPARE else changing(groups[ALL], gp)
         given = None if model is None else GIVEN
         kept = tuple(dict.fromkeys(notes()))
         record = QuestionRecord(question, sources, wish, given, notes=kept, answer=sentence(found, wish.fdr))
@@ -99,12 +100,15 @@ def ask(
 
 def _given(
     data: Data | Mapping[str, Data], reading: dict[str, Any], say: Say
-) -> tuple[dict[str, TimeCourses], dict[str, Source]]:
-    """The courses of each condition, and where they are from; the condition is "" where one source has all of them."""
+) -> tuple[dict[str, TimeCourses], dict[str, Source], dict[str, tuple[str, ...]] | None]:
+    """The courses of each condition, where they are from, and whose samples; "" where one source has all of them."""
     several = dict(data) if isinstance(data, Mapping) else {"": data}
     courses, sources = {}, {}
+    subjects: dict[str, tuple[str, ...]] | None = None
     for condition, one in several.items():
-        courses[condition], source, doubts = _source(one, reading)[:3]
+        courses[condition], source, doubts, _, whose = _source(one, reading)
+        if whose is not None:
+            subjects = (subjects or {}) | (whose if not condition else {condition: next(iter(whose.values()))})
         sources[condition] = source
         for line in source.understood:
             say(f"{condition}: {line}" if condition else line)
@@ -114,7 +118,7 @@ def _given(
     if len(units) > 1:
         told = ", ".join(f"{condition} in {unit}" for unit, condition in units.items())
         raise InputError(f"the times of the conditions have several units ({told}). Write them in one.")
-    return courses, sources
+    return courses, sources, subjects
 
 
 def _one(courses: dict[str, TimeCourses]) -> TimeCourses:
