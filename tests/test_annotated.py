@@ -226,3 +226,46 @@ def test_record_has_the_clock(mixture):
     entry = annotated.record(mixture, tl.GP.se(1.5, 1.0, 0.1, clock=24))["gp"]
     assert (entry["clock"], entry["clock_start"], entry["length_scale"], entry["kernel"]) == (24.0, 0.0, 1.5, "se")
     assert not {"clock", "clock_start"} & set(annotated.record(mixture, tl.GP.se(1.5, 1.0, 0.1))["gp"])
+
+
+def answers():
+    """A comparison and an answer about change, of the same genes."""
+    rng = np.random.default_rng(1)
+    times, names = np.repeat([0.0, 2, 4, 8], 3), [f"g{i}" for i in range(20)]
+    wild, mutant = rng.normal(size=(2, 20, 12))
+    mutant[:3] += 6 * (times > 2)
+    each = {
+        "wt": tl.TimeCourses.from_arrays(times, wild, names),
+        "mut": tl.TimeCourses.from_arrays(times, mutant, names),
+    }
+    return tl.compare(each), tl.changing(each["mut"])
+
+
+def test_an_answer_has_a_column_of_var_for_each_of_its_table(tmp_path):
+    compared, changing = answers()
+    adata = anndata.AnnData(np.zeros((4, 22)))
+    adata.var_names = [*reversed(compared.names), "other", "more"]
+    annotated.write(adata, compared, key_added="strain")
+    frame = compared.to_frame().set_index("name")
+    np.testing.assert_allclose(adata.var.loc[list(frame.index), "strain_probability"], frame["probability"])
+    assert adata.var.loc[list(frame.index), "strain_higher_in"].tolist() == frame["higher_in"].tolist()
+    assert adata.var.loc[["other", "more"], "strain_fdr"].isna().all()
+    assert adata.uns["strain"]["question"] == "compare"
+    assert list(adata.uns["strain"]["conditions"]) == ["wt", "mut"]
+    adata.write_h5ad(tmp_path / "a.h5ad")
+    again = anndata.read_h5ad(tmp_path / "a.h5ad")
+    np.testing.assert_allclose(again.var["strain_fdr"], adata.var["strain_fdr"])
+    annotated.write(adata, changing, key_added="strain")
+    assert "strain_kind" not in adata.var
+    np.testing.assert_allclose(adata.var.loc[list(changing.names), "strain_peak"], changing.peak.time)
+    copied = annotated.write(adata, compared, key_added="more", copy=True)
+    assert "more_kind" in copied.var
+    assert "more_kind" not in adata.var
+
+
+def test_the_columns_that_are_cleared_are_those_of_all_answers():
+    from timelike.annotated import ANSWERED
+
+    compared, changing = answers()
+    found = {*compared.to_frame().columns, *changing.to_frame().columns} - {"name"}
+    assert found <= set(ANSWERED)

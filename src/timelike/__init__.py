@@ -34,6 +34,7 @@ from timelike.questions.compare import Compared, compare
 from timelike.reading import read
 from timelike.reading.course_file import CourseFile
 from timelike.reporting.report import report
+from timelike.reporting.report_answer import report_answer
 from timelike.runs.analyse import analyse
 from timelike.runs.analysis import Analysis
 
@@ -81,6 +82,7 @@ __all__ = [
     "plot",
     "read",
     "report",
+    "report_answer",
     "similar_pairs",
     "similarity",
     "similarity_pairwise_fit",

@@ -16,6 +16,8 @@ from timelike.exceptions import InputError
 from timelike.gp import GP, kernels
 from timelike.pairs.nearest.graph import directed_graph
 from timelike.pairs.similarity import as_distance, as_probability
+from timelike.questions.compare import Compared
+from timelike.questions.found import Found
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,6 +28,28 @@ if TYPE_CHECKING:
     from timelike.runs.analysis import Analysis
 
 AXES = ("var", "obs")
+ANSWERED = (
+    "log_bayes_factor",
+    "probability",
+    "fdr",
+    "kind",
+    "kind_probability",
+    "largest_difference",
+    "largest_at",
+    "higher_in",
+    "delay",
+    "between",
+    "partition",
+    "partition_probability",
+    "largest_change",
+    "first_change",
+    "first_change_from",
+    "first_change_to",
+    "peak",
+    "peak_from",
+    "peak_to",
+)
+"""Columns that an answer can have."""
 NONE = "none"
 """The category of courses that are in none of the clusters."""
 CITATION = (
@@ -36,7 +60,7 @@ CITATION = (
 
 def write(
     adata: AnnData,
-    found: Clustering | Analysis,
+    found: Clustering | Analysis | Found,
     neighbors: Neighbors | None = None,
     *,
     gp: GP | None = None,
@@ -53,7 +77,8 @@ def write(
     ----------
     adata
     found
-        From :func:`timelike.mixture` or another method; or an analysis, which brings its model and neighbours along.
+        From :func:`timelike.mixture` or another method; or an analysis, which brings its model and neighbours along; or
+        an answer from :func:`timelike.compare` or :func:`timelike.changing`.
     neighbors
         From :func:`timelike.neighbors`, of the same courses.
     gp
@@ -81,6 +106,9 @@ def write(
         - ``uns["timelike"]``: settings, model, evidence, versions and what to cite. With ``axis="obs"`` and
           neighbours, scanpy takes the graph by ``neighbors_key="timelike"``.
 
+        Of an answer there are, instead, the columns of its table (``to_frame``), each under the key and its name, as
+        ``var["timelike_probability"]``, and in ``uns["timelike"]`` the question, the model, the versions.
+
     Examples
     --------
     >>> import anndata, timelike as tl
@@ -94,6 +122,8 @@ def write(
     {'1': 51, '0': 50, '2': 49}
     """
     _check(adata, axis)
+    if isinstance(found, Found):
+        return _write_answer(adata, found, key_added, axis, copy=copy)
     clustering, neighbors, gp = _parts(found, neighbors, gp)
     target = adata.copy() if copy else adata
     place = _Place(target, axis, key_added, clustering.names)
@@ -111,6 +141,23 @@ def _check(adata: Any, axis: str) -> None:
         raise InputError(f"adata must be an AnnData object, not {type(adata).__name__}.")
     if axis not in AXES:
         raise InputError(f"there is no axis {axis!r}: choose 'var' if courses are genes, 'obs' if observations.")
+
+
+def _write_answer(adata: AnnData, found: Found, key: str, axis: str, *, copy: bool) -> AnnData | None:
+    """Write the table of an answer, a column each; courses that were not asked about are missing."""
+    target = adata.copy() if copy else adata
+    place = _Place(target, axis, key, found.names)
+    place.clear()
+    place.write_table(found.to_frame())  # type: ignore[attr-defined]  # each kind of answer has one
+    conditions = list(found.question.measured.conditions)
+    target.uns[key] = {
+        "question": "compare" if isinstance(found, Compared) else "changing",
+        "conditions": conditions if isinstance(found, Compared) else [],
+        "share": found.share,
+        "versions": installed("timelike", "numpy", "scipy", "scikit-learn", "anndata"),
+        "gp": model_record(found.gp),
+    }
+    return target if copy else None
 
 
 def _parts(found: Any, neighbors: Neighbors | None, gp: GP | None) -> tuple[Clustering, Neighbors | None, GP | None]:
@@ -134,7 +181,7 @@ class _Place:
 
     def clear(self) -> None:
         """Remove what an earlier call wrote and this one may not."""
-        for column in (self.key, f"{self.key}_probability"):
+        for column in (self.key, *(f"{self.key}_{name}" for name in ANSWERED)):
             if column in self.frame:
                 del self.frame[column]
         for store, end in ((self.arrays, "probabilities"), *((self.graphs, end) for end in _GRAPHS)):
@@ -155,6 +202,23 @@ class _Place:
             self.frame[f"{self.key}_probability"] = self._spread(sure)
             every = np.column_stack([known, np.maximum(1 - known.sum(axis=1), 0)])
             self.arrays[f"{self.key}_probabilities"] = pd.DataFrame(self._spread(every), self.index, names)
+
+    def write_table(self, table: pd.DataFrame) -> None:
+        """The columns of a table with a row for each course, numbers as they are and texts as categories."""
+        import pandas as pd
+
+        rows = _rows(self.index, list(table["name"]), "names")
+        for name in table.columns.drop("name"):
+            column = table[name]
+            if column.dtype.kind == "f":
+                spread = np.full(len(self.index), np.nan)
+                spread[rows] = column
+                self.frame[f"{self.key}_{name}"] = spread
+            else:
+                codes = np.full(len(self.index), -1)
+                texts = pd.Categorical(column.astype(str))
+                codes[rows] = texts.codes
+                self.frame[f"{self.key}_{name}"] = pd.Categorical.from_codes(codes, texts.categories)
 
     def write_graph(self, scores: csr_matrix) -> None:
         """The neighbour graph: similarities, and what other tools make of them."""

@@ -144,6 +144,46 @@ def test_a_given_model_is_kept_and_known(two, tmp_path):
     assert tl.GP.load(out / "model.json").length_scale == 3.0
 
 
+def test_a_question_is_repeated_to_the_bit(two, tmp_path):
+    first, again = tmp_path / "first", tmp_path / "again"
+    assert run("compare", two, *HEADER, "--between", "mut,wt", "--top", "1", "--out", first).exit_code == 0
+    said = run("repeat", first / "run.json", "--out", again)
+    assert (said.exit_code, said.stdout) == (0, "the result is the same to the bit\n"), said.output
+    record = json.loads((first / "run.json").read_text())
+    record["outputs"]["differences.csv"] = "0" * 64
+    (first / "run.json").write_text(json.dumps(record))
+    said = run("repeat", first / "run.json", "--out", again, "--force")
+    assert (said.exit_code, said.stdout) == (1, "different: differences.csv\n")
+    two.write_text(two.read_text().replace("g0,", "g0,1"))
+    said = run("repeat", first / "run.json", "--out", again, "--force")
+    assert said.exit_code == 2
+    assert "is not the file of that run" in said.stderr
+
+
+def test_two_files_and_a_given_model_are_repeated(tmp_path):
+    values = made(["wt", "mut"])
+    paths = [table(tmp_path / f"{name}.csv", {name: values[name]}) for name in values]
+    tl.GP.se(3.0, 1.0, 1.0).save(tmp_path / "m.json")
+    first = tmp_path / "first"
+    how = ("--header", "{any}_{time}h_{replicate}", "--model", tmp_path / "m.json", "--top", "1")
+    assert run("compare", *paths, *how, "--out", first).exit_code == 0
+    assert run("repeat", first / "run.json", "--out", tmp_path / "again").exit_code == 0
+    said = run("repeat", first / "run.json", "--file", paths[0], "--out", tmp_path / "again", "--force", "-q")
+    assert said.exit_code == 2
+    assert "has 2 inputs" in said.stderr
+
+
+def test_where_a_step_fails_the_exit_code_is_1(two, tmp_path, monkeypatch):
+    def fail(*_, **__):
+        raise ZeroDivisionError("oh")
+
+    monkeypatch.setattr("timelike.runs.answer_folder.report_answer", fail)
+    said = run("compare", two, *HEADER, "--top", "1", "--out", tmp_path / "out")
+    assert said.exit_code == 1
+    assert said.stdout.startswith("8 of 40 courses differ")
+    assert "not everything was made" in said.stderr
+
+
 MISTAKES = {
     "no file": (("nowhere.csv",), "there is no file"),
     "no conditions": (("{wt}",), "nothing tells the conditions of these courses: the first is called 'g0'."),

@@ -13,6 +13,7 @@ from timelike.cli.options import (
     FILE,
     FOLDER,
     course_options,
+    exit_if_failed,
     force_option,
     may_write,
     model_options,
@@ -31,7 +32,10 @@ from timelike.ontology import Ontology
 from timelike.ontology import read as read_ontology
 from timelike.runs.analyse import analyse
 from timelike.runs.analysis import Analysis
+from timelike.runs.ask import Asked
+from timelike.runs.ask_again import ask_again, other_answers
 from timelike.runs.folder import CHANGES, RECORD, REPORT, page
+from timelike.runs.question_record import is_question
 from timelike.runs.repeat import differences, reading_of_others
 from timelike.runs.repeat import repeat as repeat_run
 
@@ -92,14 +96,7 @@ def cluster(
     say(f"wrote {', '.join(path.name for path in analysis.files)} into {out}")
     if REPORT in analysis.record.outputs:
         say(f"open {out / REPORT} in a browser")
-    _exit_if_failed(analysis, out)
-
-
-def _exit_if_failed(analysis: Analysis, out: Path) -> None:
-    """Leave with exit code 1 and a line where a part of the results is missing; what went wrong is in the notes."""
-    if analysis.failed:
-        click.echo(f"timelike: not everything was made, see the notes above; all else is in {out}", err=True)
-        raise SystemExit(1)
+    exit_if_failed(analysis.failed, out)
 
 
 def _ontology(obo: Path | None, gaf: Path | None) -> Ontology | None:
@@ -117,10 +114,11 @@ def _ontology(obo: Path | None, gaf: Path | None) -> Ontology | None:
 @force_option("what is in the folder")
 def repeat(record: Path, file: Path | None, samples: Path | None, out: Path, force: bool) -> None:
     """Do a run again from its RECORD (run.json), and say whether the result is the same to the bit."""
-    analysis = repeat_run(record, out, file=file, samples=samples, overwrite=force, say=say)
-    changed = differences(record, analysis)
+    how: dict[str, Any] = {"file": file, "samples": samples, "overwrite": force, "say": say}
+    again = ask_again(record, out, **how) if is_question(record) else repeat_run(record, out, **how)
+    changed = other_answers(record, again) if isinstance(again, Asked) else differences(record, again)
     click.echo("the result is the same to the bit" if not changed else f"different: {', '.join(changed)}")
-    _exit_if_failed(analysis, out)
+    exit_if_failed(again.failed, out)
     if changed:
         raise SystemExit(1)
 

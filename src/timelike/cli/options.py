@@ -169,6 +169,13 @@ def may_write(out: Path, force: bool) -> None:
         raise InputError(f"there is no folder {out.parent} to write into.")
 
 
+def exit_if_failed(failed: tuple[str, ...], out: Path) -> None:
+    """Leave with exit code 1 and a line where a part of the results is missing; what went wrong is in the notes."""
+    if failed:
+        click.echo(f"timelike: not everything was made, see the notes above; all else is in {out}", err=True)
+        raise SystemExit(1)
+
+
 def one_of(out: Path, endings: tuple[str, ...]) -> None:
     """Raise if a file's name does not end as expected."""
     if out.suffix not in endings:

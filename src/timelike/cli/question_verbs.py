@@ -10,6 +10,7 @@ import click
 from timelike.cli.options import (
     FILE,
     FOLDER,
+    exit_if_failed,
     force_option,
     how_to_read,
     model_options,
@@ -94,3 +95,4 @@ def _asked(question: str, data: Any, *, out: Path, force: bool, model: Path | No
     say(f"wrote {', '.join(path.name for path in asked.files)} into {out}")
     if REPORT in asked.record.outputs:
         say(f"open {out / REPORT} in a browser")
+    exit_if_failed(asked.failed, out)

@@ -90,8 +90,8 @@ class Found:
 
     @cached_property
     def order(self) -> Ints:
-        """Positions of the genes, the surest first."""
-        return np.lexsort((-self.log_bayes_factor, -self.probability))
+        """Positions of the genes, the surest first; where probabilities are the same but for rounding, by evidence."""
+        return np.lexsort((-self.log_bayes_factor, -self.probability.round(12)))
 
     @cached_property
     def grid(self) -> Floats:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from timelike.base.arrays import Floats, Ints
+from timelike.base.blas import one_thread_below
 from timelike.base.checks import counted, is_number
 from timelike.exceptions import InputError
 from timelike.gp import Curve
@@ -18,6 +19,8 @@ from timelike.questions.compare import Compared, stretches
 from timelike.questions.found import Found
 from timelike.questions.measured import check_times
 
+FEW_TIMES = 30
+"""Up to so many measured times are among those at which curves are drawn."""
 RATE = "an expected false discovery rate"
 RATES = (0.05, 0.01)
 """Expected false discovery rates that an account has, besides the one that was asked for."""
@@ -73,21 +76,24 @@ def listed(words: Sequence[str]) -> str:
 
 
 def grid(found: Found, count: int) -> Floats:
-    """Times from the first to the last that was measured, evenly on the model's clock."""
-    points = check_times(found.question.measured.conditions)
-    return evenly(found.gp.kernel, float(points.min()), float(points.max()), count)
+    """Times from the first to the last that was measured, evenly on the model's clock; with few, also those."""
+    points = np.unique(check_times(found.question.measured.conditions))
+    even = evenly(found.gp.kernel, float(points[0]), float(points[-1]), count)
+    return np.unique(np.concatenate([even, points])) if len(points) <= FEW_TIMES else even
 
 
 def effects_of(found: Found, genes: Ints, times: Floats, between: tuple[int, int]) -> Curve:
     """The difference between two conditions, or with (0, 0) the change, of some genes at times (T,): (n, T) each."""
-    effect = effect_at(found.question, found.answer, np.asarray(genes, dtype=np.intp), times[:, None], between)
+    with one_thread_below():
+        effect = effect_at(found.question, found.answer, np.asarray(genes, dtype=np.intp), times[:, None], between)
     return Curve(effect.mean, np.sqrt(effect.variance))
 
 
 def curves_of(found: Found, genes: Ints, times: Floats) -> dict[str, Curve]:
     """The curves of some genes under each condition, at times (T,): (n, T) each; NaN where a gene was not measured."""
     names = list(found.question.measured.conditions)
-    every = [found.curves(int(gene), times) for gene in genes]
+    with one_thread_below():  # the matrices are small
+        every = [found.curves(int(gene), times) for gene in genes]
     empty = np.empty((0, len(times)))
     means = {name: np.array([curves[name].mean for curves in every]) if every else empty for name in names}
     sds = {name: np.array([curves[name].sd for curves in every]) if every else empty for name in names}

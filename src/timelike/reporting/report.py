@@ -33,7 +33,7 @@ from timelike.reporting.subject import Naming, Subject
 if TYPE_CHECKING:
     import pandas as pd
 
-PROGRAM = ("data.js", "gp.js", "svg.js", "charts.js", "heatmap.js", "table.js", "course.js", "page.js")
+PROGRAM = ("data.js", "gp.js", "svg.js", "charts.js", "heatmap.js", "table.js", "course.js", "shell.js", "page.js")
 """The page's own program, in the order of its parts."""
 LISTED = 200
 """Outlying values in the page, at most."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -19,9 +19,11 @@ from timelike.exceptions import InputError
 from timelike.questions.changing import Changing
 from timelike.questions.compare import Compared
 from timelike.questions.found import Found
+from timelike.questions.permuted import Check
 from timelike.questions.telling import curves_of, effects_of, grid, interval_words
+from timelike.reporting.report_answer import report_answer
 from timelike.runs.failures import attempted
-from timelike.runs.folder import MODEL, RECORD, Say, _clear
+from timelike.runs.folder import MODEL, RECORD, REPORT, REPORT_UP_TO, Say, _clear
 from timelike.runs.question_record import QuestionRecord
 
 if TYPE_CHECKING:
@@ -41,8 +43,8 @@ Step = Callable[[Found, QuestionRecord, Path], Sequence[str]]
 """Writes files into a folder; their names."""
 
 
-def write(found: Found, record: QuestionRecord, out: Path, say: Say) -> QuestionRecord:
-    """Write all files of an answer into the folder `out`, each as it comes; the record, which knows them.
+def write(found: Found, record: QuestionRecord, out: Path, say: Say) -> tuple[QuestionRecord, tuple[str, ...]]:
+    """Write all files of an answer into the folder `out`, each as it comes; the record, which knows them, and failures.
 
     Each step's files appear when they are whole, and the record after each step: where a later one fails, what came
     before stays.
@@ -60,7 +62,7 @@ def write(found: Found, record: QuestionRecord, out: Path, say: Say) -> Question
         notes = tuple(dict.fromkeys([*record.notes, *failed]))
         record = replace(record, outputs=record.outputs | sums, model_sha256=given, notes=notes)
         record.save(out / RECORD)
-    return record
+    return record, tuple(failed)
 
 
 def _written(step: Step, found: Found, record: QuestionRecord, out: Path) -> dict[str, str]:
@@ -84,9 +86,26 @@ def _steps(found: Found, permutations: int) -> dict[str, Step]:
     if isinstance(found, Changing):
         steps[CHANGING] = _table(CHANGING, lambda found, _: found.to_frame())
         steps[CHANGE_CURVES] = _table(CHANGE_CURVES, change_curves)
-    if permutations:
-        steps[CHECK] = _table(CHECK, lambda found, _: found.check(permutations).to_frame())
-    return steps | {"figure volcano": _figure(VOLCANO, _volcano), "figure top": _figure(TOP, _top)}
+    check = cache(partial(found.check, permutations)) if permutations else None
+    if check is not None:
+        steps[CHECK] = _table(CHECK, lambda *_: check().to_frame())
+    figures = {"figure volcano": _figure(VOLCANO, _volcano), "figure top": _figure(TOP, _top)}
+    return steps | figures | {"report": partial(_report, check)}
+
+
+def _report(check: Callable[[], Check] | None, found: Found, record: QuestionRecord, out: Path) -> Sequence[str]:
+    if len(found) > REPORT_UP_TO:
+        raise InputError(f"a page holds {REPORT_UP_TO:,} courses, these are {len(found):,}. The tables have them all.")
+    report_answer(
+        out / REPORT,
+        found,
+        fdr=record.wish.fdr,
+        check=None if check is None else check(),
+        notes=record.notes,
+        run=record.settings(),
+        **vars(record.naming),
+    )
+    return [REPORT]
 
 
 def _model(found: Found, _: QuestionRecord, out: Path) -> Sequence[str]:

@@ -29,11 +29,12 @@ Data = str | PathLike[str] | TimeCourses
 
 @dataclass(frozen=True, eq=False)
 class Asked:
-    """An answer, with the record of how it came about and the files that were written."""
+    """An answer, with the record of how it came about, the files that were written, and what could not be made."""
 
     found: Found
     record: QuestionRecord
     files: tuple[Path, ...] = ()
+    failed: tuple[str, ...] = ()
 
 
 def ask(
@@ -93,8 +94,8 @@ def ask(
         record = QuestionRecord(question, sources, wish, given, notes=kept, answer=sentence(found, wish.fdr))
         if folder is None:
             return Asked(found, record)
-        written = write(found, record, folder, say)
-        return Asked(found, written, tuple(folder / name for name in written.outputs))
+        written, failed = write(found, record, folder, say)
+        return Asked(found, written, tuple(folder / name for name in written.outputs), failed)
 
 
 def _given(

@@ -133,6 +133,13 @@ class QuestionRecord:
         title = self.wish.title or " and ".join(paths) or None
         return Naming.of(title, self.wish.time_unit or next(iter(units), None), self.wish.value_name)
 
+    def settings(self) -> dict[str, Any]:
+        """The choices that were made and the versions that worked, by name, as the report lists them."""
+        read = {name or "file": _of_source(source) for name, source in self.sources.items()}
+        chosen = {name.replace("_", " "): value for name, value in asdict(self.wish).items()}
+        known = {name: value for name, value in chosen.items() if value not in (None, "")}
+        return {"question": self.question, **read, **known, "versions": self.versions}
+
     def save(self, path: Path) -> None:
         """Write the record as JSON."""
         data = {"format": FORMAT, "written": datetime.now(UTC).isoformat(timespec="seconds")} | asdict(self)
@@ -160,6 +167,11 @@ class QuestionRecord:
             )
         except (InputError, TypeError) as problem:
             raise InputError(f"{path}: {problem}") from None
+
+
+def _of_source(source: Source) -> dict[str, str]:
+    known = {"path": source.path, "SHA-256": source.sha256, "read": "; ".join(source.understood)}
+    return {name: value for name, value in known.items() if value}
 
 
 def _sources(data: dict[str, Any]) -> dict[str, Source]:

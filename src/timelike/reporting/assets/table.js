@@ -33,9 +33,8 @@ function columnsOf(data) {
 
 class CourseTable {
   /** @param open called with the number of a course that was chosen */
-  constructor(host, data, open) {
-    Object.assign(this, { data, open, text: "", cluster: null, condition: null, sorted: { key: "name", down: false }, active: 0 });
-    this.columns = columnsOf(data);
+  constructor(host, data, open, columns = columnsOf(data), sorted = { key: "name", down: false }) {
+    Object.assign(this, { data, open, columns, sorted, text: "", cluster: null, condition: null, active: 0 });
     this.lower = data.names.map((name) => name.toLowerCase());
     this.ranks = new Map();
     this.chosen = -1;
