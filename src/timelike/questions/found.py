@@ -109,6 +109,11 @@ class Found:
         found = curves_of(question.measured, question.shapes, gene, float(self.answer.scale[gene]), asked)
         return dict(zip(question.measured.conditions, found, strict=True))
 
+    @property
+    def permutable(self) -> bool:
+        """Whether there are samples that can be permuted: times are shared, and subjects are not paired."""
+        return self.question.measured.coordinates.exact and not self.question.measured.subjects
+
     def check(self, permutations: int = 3, seed: int = 0) -> Check:
         """How many are called where nothing can be true: everything done again with permuted samples."""
         checks.whole(permutations, "permutations")

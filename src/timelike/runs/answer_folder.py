@@ -86,7 +86,7 @@ def _steps(found: Found, permutations: int) -> dict[str, Step]:
     if isinstance(found, Changing):
         steps[CHANGING] = _table(CHANGING, lambda found, _: found.to_frame())
         steps[CHANGE_CURVES] = _table(CHANGE_CURVES, change_curves)
-    check = cache(partial(found.check, permutations)) if permutations else None
+    check = cache(partial(found.check, permutations)) if permutations and found.permutable else None
     if check is not None:
         steps[CHECK] = _table(CHECK, lambda *_: check().to_frame())
     figures = {"figure volcano": _figure(VOLCANO, _volcano), "figure top": _figure(TOP, _top)}
