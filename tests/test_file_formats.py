@@ -12,6 +12,7 @@ from sklearn.gaussian_process import kernels as sk
 
 import timelike as tl
 from timelike.gp.clock import Clocked
+from timelike.runs.ask import ask
 
 PAGE = (Path(__file__).parents[1] / "docs" / "formats.md").read_text(encoding="utf-8")
 ROW = re.compile(r"^\| (`.+?`) \|(?: (.*?) \|)?", re.MULTILINE)
@@ -197,3 +198,54 @@ def test_every_file_of_a_run_is_on_the_page(runs):
     section = PAGE.split("## The folder of a run")[1].split("## run.json")[0]
     named = set(re.findall(r"`(\w+\.\w+)`", section.replace("`.svg`, `.pdf`", "`clusters.svg`, `clusters.pdf`")))
     assert written == named
+
+
+@pytest.fixture(scope="module")
+def questions(tmp_path_factory):
+    """Folders of questions that together have every file and every field."""
+    folder = tmp_path_factory.mktemp("questions")
+    rng = np.random.default_rng(1)
+    times, names = np.repeat([0.0, 2, 4, 8, 12], 3), [f"g{i}" for i in range(30)]
+    curve = 6 * np.exp(-((times - 5) ** 2) / 8)
+    made = {c: curve + rng.normal(size=(30, 15)) / 3 for c in "CKM"}
+    made["K"][:6] += 4 * (times > 2)
+    made["M"][:6] -= 4
+    made["K"][6:12] += 6 * np.exp(-((times - 8) ** 2) / 8) - curve  # later
+    each = {c: tl.TimeCourses.from_arrays(times, values, names) for c, values in made.items()}
+    how = {"top": 1, "check": 1, "value_name": "level"}
+    ask("compare", each, folder / "three", model=tl.GP.se(3.0, 2.0, 0.3), between=("M", "K", "C"), **how)
+    ask("compare", {c: each[c] for c in "CK"}, folder / "two", clock=5.0, **how)
+    ask("changing", each["C"], folder / "changing", title="C", time_unit="h", **how)
+    return [folder / name for name in ("three", "two", "changing")]
+
+
+def test_run_json_of_a_question(questions):
+    found = loaded(questions, "run.json")
+    flat = [
+        {n: v for n, v in record.items() if n != "wish"} | {f"wish.{n}": v for n, v in record["wish"].items()}
+        for record in found
+    ]
+    assert_like_the_page(flat, listed("run.json of a question", "entry"))
+    assert f'`"format": "{found[0]["format"]}"`' in PAGE
+
+
+ANSWERS = ("differences.csv", "difference_curves.csv", "changing.csv", "change_curves.csv", "check.csv")
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_columns_of_an_answer(questions, name):
+    page = listed(name, "column")
+    paths = [folder / name for folder in questions if (folder / name).is_file()]
+    rows = [row for path in paths for row in csv.DictReader(path.read_text(encoding="utf-8").splitlines())]
+    assert rows, "no row to compare with"
+    assert {column for row in rows for column in row} == set(page)
+    wrong = [(c, cell) for row in rows for c, cell in row.items() if not re.fullmatch(IN_TABLES[page[c]], cell)]
+    assert wrong == []
+
+
+def test_every_file_of_a_question_is_on_the_page(questions):
+    written = {path.name for folder in questions for path in folder.iterdir()}
+    section = PAGE.split("## The folder of a question")[1].split("### run.json")[0]
+    figures = {f"{name}{ending}" for name in ("volcano", "top") for ending in (".png", ".svg", ".pdf")}
+    assert "`volcano` and `top`, each `.png`, `.svg`, `.pdf`" in section
+    assert written == set(re.findall(r"`(\w+\.\w+)`", section)) | figures

@@ -32,6 +32,7 @@ ANSWERED = (
     "log_bayes_factor",
     "probability",
     "fdr",
+    "over_time",
     "kind",
     "kind_probability",
     "largest_difference",

@@ -63,6 +63,16 @@ def test_everything_is_written_and_the_page_has_the_settings(tmp_path):
     assert check["called"].tolist() == [len(asked.found.called(rate)) for rate in check["stated"]]
 
 
+def test_a_check_that_fails_leaves_the_page(tmp_path, monkeypatch):
+    def fail(*_, **__):
+        raise InputError("samples of paired subjects are not exchanged.")
+
+    monkeypatch.setattr("timelike.questions.found.Found.check", fail)
+    with pytest.warns(DataWarning, match=r"no check\.csv: samples of paired subjects"):
+        ask("compare", conditions(), tmp_path / "out", top=2, check=1)
+    assert files_of(tmp_path / "out") == ALL
+
+
 def test_where_nothing_is_called_all_files_are_there(tmp_path):
     rng = np.random.default_rng(2)
     same = {name: tl.TimeCourses.from_arrays(TIMES, rng.normal(size=(30, 12)), NAMES) for name in ("a", "b")}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -86,21 +86,27 @@ def _steps(found: Found, permutations: int) -> dict[str, Step]:
     if isinstance(found, Changing):
         steps[CHANGING] = _table(CHANGING, lambda found, _: found.to_frame())
         steps[CHANGE_CURVES] = _table(CHANGE_CURVES, change_curves)
-    check = cache(partial(found.check, permutations)) if permutations and found.permutable else None
-    if check is not None:
-        steps[CHECK] = _table(CHECK, lambda *_: check().to_frame())
+    checked: list[Check] = []  # filled by the step, so that a page stands also where it fails
+    if permutations and found.permutable:
+        steps[CHECK] = partial(_check, checked)
     figures = {"figure volcano": _figure(VOLCANO, _volcano), "figure top": _figure(TOP, _top)}
-    return steps | figures | {"report": partial(_report, check)}
+    return steps | figures | {"report": partial(_report, checked)}
 
 
-def _report(check: Callable[[], Check] | None, found: Found, record: QuestionRecord, out: Path) -> Sequence[str]:
+def _check(checked: list[Check], found: Found, record: QuestionRecord, out: Path) -> Sequence[str]:
+    checked.append(found.check(record.wish.check))
+    write_table(checked[0].to_frame(), out / CHECK)
+    return [CHECK]
+
+
+def _report(checked: list[Check], found: Found, record: QuestionRecord, out: Path) -> Sequence[str]:
     if len(found) > REPORT_UP_TO:
         raise InputError(f"a page holds {REPORT_UP_TO:,} courses, these are {len(found):,}. The tables have them all.")
     report_answer(
         out / REPORT,
         found,
         fdr=record.wish.fdr,
-        check=None if check is None else check(),
+        check=checked[0] if checked else None,
         notes=record.notes,
         run=record.settings(),
         **vars(record.naming),
