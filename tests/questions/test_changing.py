@@ -101,7 +101,7 @@ def test_courses_of_one_time():
 
 
 def test_no_courses():
-    with pytest.raises(InputError, match="courses"):
+    with pytest.raises(InputError, match="courses must be TimeCourses, not dict"):
         tl.changing(experiment(DESIGNS["replicates"]))
 
 

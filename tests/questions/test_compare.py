@@ -134,6 +134,15 @@ def test_batches_of_samples_are_no_differences():
     assert len(some.called(0.05)) < 0.01 * GENES
 
 
+def test_without_replicates_the_noise_is_found_beside_curves():
+    """Variances of genes are log-normal about 1: as a scaled inverse chi-square, 0.78 with a freedom of 4."""
+    eight = np.array([0.0, 1, 2, 4, 6, 8, 10, 12])
+    some = tl.compare(experiment([eight, eight], count=GENES, different=0, curve=2.0, seed=3))
+    noise = some.answer.own_noise
+    assert 0.65 < noise.scale * some.gp.noise_sd**2 < 1.05
+    assert 3 < noise.freedom < 10
+
+
 # -- bad input --------------------------------------------------------------------------------------------------------
 
 
