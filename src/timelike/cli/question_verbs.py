@@ -37,7 +37,7 @@ def answer_options(command: Verb) -> Verb:
         click.option("--time-unit", help="Unit of the times on axes and in words (default: as the file says)."),
         click.option("--title", help="What the report calls the data (default: the file's name)."),
         click.option("--top", type=int, default=24, show_default=True, help="Courses in the figure of panels."),
-        click.option("--check", type=int, default=0, metavar="N", help=CHECK),
+        click.option("--check", type=int, default=1, show_default=True, metavar="N", help=CHECK),
         click.option("--fdr", type=float, default=0.05, show_default=True, help=FDR),
         click.option("--out", type=FOLDER, required=True, help="Folder for the results."),
     ):

@@ -57,7 +57,7 @@ def volcano(
     Examples
     --------
     >>> import timelike as tl
-    >>> courses, _ = tl.simulate.profiles(seed=1)
+    >>> courses, _ = tl.simulate.replicated(seed=1)
     >>> ax = tl.plot.volcano(tl.changing(courses), value="log2 expression")
     >>> ax.get_xlabel(), ax.get_ylabel()
     ('largest change of log2 expression', 'log Bayes factor')
@@ -219,7 +219,7 @@ def changes(
     Examples
     --------
     >>> import timelike as tl
-    >>> courses, _ = tl.simulate.profiles(seed=1)
+    >>> courses, _ = tl.simulate.replicated(seed=1)
     >>> axes = tl.plot.changes(tl.changing(courses), ["A01", "B01"], time="time (h)")
     >>> [ax.get_title(loc="left") for ax in axes]
     ['A01', 'B01']

@@ -107,17 +107,31 @@ class Answer:
         """Of "yes", an effect of any contrast, shape and size, to "no", (N,)."""
         weights, count = self._log_weights, len(self.evidence)
         no = np.logaddexp(log_sum(weights[:, :, ~self.counted].reshape(count, -1)), self._log_none)
+        return log_sum(weights[:, :, self.counted].reshape(count, -1)) - no - self._log_odds
+
+    @property
+    def share(self) -> Floats:
+        """Share of "yes" among genes like each, before its own values are looked at, (N,)."""
         prior = np.exp(self._log_prior[:, self.counted]).sum(axis=1)
-        share = np.clip((self.possible * prior).sum(axis=1), 1e-300, 1 - 1e-16)
-        odds = np.log(share) - np.log1p(-share)
-        return log_sum(weights[:, :, self.counted].reshape(count, -1)) - no - odds
+        return np.clip((self.possible * prior).sum(axis=1), 1e-300, 1 - 1e-16)
 
     @property
     def posterior(self) -> Floats:
-        """Probability of each contrast, shape and size of effect, (N, contrasts, K); the rest is none."""
-        weights = self._log_weights
-        total = np.logaddexp(log_sum(weights.reshape(len(weights), -1)), self._log_none)
+        """Probability of each contrast, shape and size of effect, (N, contrasts, K); the rest is none.
+
+        Where most genes are a "yes", they speak for a gene as much as it speaks for itself at most: one whose values
+        say nothing is not called because the others are.
+        """
+        cautious = np.maximum(self._log_odds - np.maximum(self.log_bayes_factor, 0), 0)
+        cautious = np.where(self._log_odds > 0, np.minimum(cautious, self._log_odds), 0)
+        weights = self._log_weights + np.where(self.counted, 0, cautious[:, None, None])
+        none = self._log_none + cautious
+        total = np.logaddexp(log_sum(weights.reshape(len(weights), -1)), none)
         return np.exp(weights - total[:, None, None])
+
+    @property
+    def _log_odds(self) -> Floats:
+        return np.asarray(np.log(self.share) - np.log1p(-self.share))
 
     @property
     def _log_none(self) -> Floats:

@@ -68,7 +68,7 @@ class Found:
 
     @cached_property
     def probability(self) -> Floats:
-        """Probability of "yes", (N,): prior odds are learned from all genes together."""
+        """Probability of "yes", (N,): prior odds are learned from all genes together, see `Answer.posterior`."""
         return np.minimum(self.posterior[:, :, self.question.counted].sum(axis=(1, 2)), 1.0)
 
     @cached_property
@@ -79,7 +79,7 @@ class Found:
     @property
     def share(self) -> float:
         """Share of genes for which the answer is "yes", as learned from all."""
-        return float(self.probability.mean())
+        return float(self.answer.share.mean())
 
     def called(self, fdr: float = 0.05) -> Ints:
         """Positions of the genes that are called at an expected false discovery rate, the surest first."""
@@ -108,6 +108,11 @@ class Found:
         question = self.question
         found = curves_of(question.measured, question.shapes, gene, float(self.answer.scale[gene]), asked)
         return dict(zip(question.measured.conditions, found, strict=True))
+
+    @property
+    def permutable(self) -> bool:
+        """Whether there are samples that can be permuted: times are shared, and subjects are not paired."""
+        return self.question.measured.coordinates.exact and not self.question.measured.subjects
 
     def check(self, permutations: int = 3, seed: int = 0) -> Check:
         """How many are called where nothing can be true: everything done again with permuted samples."""

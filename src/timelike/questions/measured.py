@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -79,12 +80,16 @@ class Measured:
         sizes = [courses.sizes for courses in self.conditions.values()]
         return np.sum([np.where(at >= 0, size[at], 0) for at, size in zip(self.place.T, sizes, strict=True)], axis=0)
 
-    @property
+    @cached_property
     def typical(self) -> Floats:
-        """Noise variance of a typical value of each gene, at scale 1, (N,)."""
+        """Noise variance of a typical value of each gene, at scale 1, (N,); of few counts, that of most genes.
+
+        Batches of samples are measured by it: they come from how genes are expressed, not from how often they are read.
+        """
         each = zip(self.place.T, self.told, strict=True)
         precision = np.sum([np.where(at >= 0, said.precision[at], 0) for at, said in each], axis=0)
-        return self.counts / precision
+        each_gene = self.counts / precision
+        return np.minimum(each_gene, np.median(each_gene))
 
     @property
     def subjects(self) -> int:

@@ -20,7 +20,7 @@ LEAST = 0.5
 """Size of the smallest effects that are sought, in units of the noise of a typical value."""
 FURTHER = 4.0
 """Steps between the sizes of effects that hardly any gene has."""
-BATCH_SIZES = np.array([0.35, 0.6, 0.9, 1.3])
+BATCH_SIZES = np.array([0.35, 0.6, 0.9])
 """How much the samples of a time can have in common without being a response, in units of the noise."""
 LADDER = (1.0, 1 / 3)
 """Length scales of smooth effects, as shares of the span of the times on the model's clock; its own comes besides."""

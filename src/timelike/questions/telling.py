@@ -50,7 +50,7 @@ def sentence(found: Found, fdr: float = RATES[0]) -> str:
     Examples
     --------
     >>> import timelike as tl
-    >>> courses, _ = tl.simulate.profiles(seed=1)
+    >>> courses, _ = tl.simulate.replicated(seed=1)
     >>> sentence(tl.changing(courses))
     '150 of 150 courses change at an expected false discovery rate of 5 %, 150 at 1 %.'
     """

@@ -113,6 +113,6 @@ def without_meaning(*layouts: str) -> list[str]:
     Examples
     --------
     >>> without_meaning("tidy")
-    ['samples', 'replicate', 'header', 'times', 'orient', 'layer']
+    ['samples', 'subject', 'replicate', 'header', 'times', 'orient', 'layer']
     """
     return [name for name, option in OPTIONS.items() if not set(layouts) & set(option.layouts)]

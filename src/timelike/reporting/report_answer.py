@@ -72,7 +72,7 @@ def report_answer(
     --------
     >>> import tempfile
     >>> import timelike as tl
-    >>> courses, _ = tl.simulate.profiles(seed=1)
+    >>> courses, _ = tl.simulate.replicated(seed=1)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     report_answer(f"{folder}/report.html", tl.changing(courses), time_unit="h").name
     'report.html'

@@ -87,7 +87,7 @@ def _steps(found: Found, permutations: int) -> dict[str, Step]:
         steps[CHANGING] = _table(CHANGING, lambda found, _: found.to_frame())
         steps[CHANGE_CURVES] = _table(CHANGE_CURVES, change_curves)
     checked: list[Check] = []  # filled by the step, so that a page stands also where it fails
-    if permutations:
+    if permutations and found.permutable:
         steps[CHECK] = partial(_check, checked)
     figures = {"figure volcano": _figure(VOLCANO, _volcano), "figure top": _figure(TOP, _top)}
     return steps | figures | {"report": partial(_report, checked)}

@@ -73,7 +73,7 @@ def ask(
     Examples
     --------
     >>> import timelike as tl
-    >>> courses, _ = tl.simulate.profiles(per_group=20, seed=1)
+    >>> courses, _ = tl.simulate.replicated(per_group=20, seed=1)
     >>> ask("changing", courses).record.answer
     '60 of 60 courses change at an expected false discovery rate of 5 %, 60 at 1 %.'
     """
