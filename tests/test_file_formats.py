@@ -26,6 +26,7 @@ IN_TABLES = {
 }
 CONDITIONS = ("wt", "mut")
 CONDITION = re.compile("|".join(CONDITIONS))
+IN_TABLES["text or nothing"] = "(?s).*"
 KINDS = {"float64": "f", "integer": "i", "bool": "b", "uint8": "u"}
 
 

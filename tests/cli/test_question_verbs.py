@@ -104,7 +104,8 @@ def test_three_conditions_have_partitions(tmp_path):
     assert list(parts.columns) == ["C = K = M", "C = K | M", "C = M | K", "C | K = M", "C | K | M"]
     np.testing.assert_allclose(parts.sum(axis=1), 1, rtol=1e-9)
     frame = pd.read_csv(out / "differences.csv").set_index("name")
-    assert frame.loc["g6", "partition"] == "C | K = M"
+    assert frame.loc["g6", "partition"] == parts.loc["g6"].idxmax() == "C | K = M"
+    assert list(parts.index) == list(frame.index)
     assert frame.loc["g6", "intervals"].startswith("0 to 12 higher in C than in")
     assert run("compare", path, *HEADER, "--between", "K,M", "--out", tmp_path / "pair").exit_code == 0
     assert "partitions.csv" not in files_of(tmp_path / "pair")

@@ -162,6 +162,18 @@ def test_three_conditions_have_partitions_and_a_choice_of_pairs(browser, tmp_pat
         assert "higher in C" not in page.locator("#intervals").inner_text()
 
 
+def test_with_many_times_a_level_is_one_stretch(browser, tmp_path):
+    rng = np.random.default_rng(1)
+    times, names = np.repeat(np.arange(40.0), 2), [f"g{i}" for i in range(20)]
+    first, second = rng.normal(size=(2, 20, 80))
+    second[:3] += 5
+    each = {c: tl.TimeCourses.from_arrays(times, v, names) for c, v in (("a", first), ("b", second))}
+    found = tl.compare(each, tl.GP.se(5.0, 1.0, 1.0))
+    path = tl.report_answer(tmp_path / "report.html", found)
+    with opened(browser, path) as page:
+        assert page.locator("#intervals").inner_text() == "From 0 to 39 higher in b than in a."
+
+
 def test_changing_has_one_curve_and_says_when(browser, tmp_path):
     values = np.random.default_rng(1).normal(size=(60, 15))
     values[:5] += TIMES
