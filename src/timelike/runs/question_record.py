@@ -131,7 +131,9 @@ class QuestionRecord:
         paths = [Path(source.path).name for source in self.sources.values() if source.path]
         units = [source.time_unit for source in self.sources.values() if source.time_unit]
         title = self.wish.title or " and ".join(paths) or None
-        return Naming.of(title, self.wish.time_unit or next(iter(units), None), self.wish.value_name)
+        values = [source.value_name for source in self.sources.values() if source.value_name]
+        unit, value = self.wish.time_unit or next(iter(units), None), self.wish.value_name or next(iter(values), None)
+        return Naming.of(title, unit, value)
 
     def settings(self) -> dict[str, Any]:
         """The choices that were made and the versions that worked, by name, as the report lists them."""
