@@ -185,6 +185,19 @@ def test_where_a_step_fails_the_exit_code_is_1(two, tmp_path, monkeypatch):
     assert "not everything was made" in said.stderr
 
 
+def test_counts_are_called_what_they_become(tmp_path):
+    counts = np.random.default_rng(1).poisson(40, size=(30, 24))
+    samples = [f"s{i}" for i in range(24)]
+    names = pd.Index([f"g{i}" for i in range(30)], name="gene")
+    pd.DataFrame(counts, names, samples).to_csv(tmp_path / "counts.csv")
+    sheet = {"sample": samples, "condition": ["wt", "mut"] * 12, "hour": np.repeat([0, 2, 4, 8], 6)}
+    pd.DataFrame(sheet).to_csv(tmp_path / "samples.csv", index=False)
+    how = ("--samples", tmp_path / "samples.csv", "--counts", "--top", "1")
+    said = run("compare", tmp_path / "counts.csv", *how, "--out", tmp_path / "out")
+    assert said.exit_code == 0, said.output
+    assert '"valueLabel":"log2' in (tmp_path / "out" / "report.html").read_text()
+
+
 MISTAKES = {
     "no file": (("nowhere.csv",), "there is no file"),
     "no conditions": (("{wt}",), "nothing tells the conditions of these courses: the first is called 'g0'."),

@@ -132,8 +132,8 @@ class QuestionRecord:
         units = [source.time_unit for source in self.sources.values() if source.time_unit]
         title = self.wish.title or " and ".join(paths) or None
         values = [source.value_name for source in self.sources.values() if source.value_name]
-        value_name = self.wish.value_name or next(iter(values), None)
-        return Naming.of(title, self.wish.time_unit or next(iter(units), None), value_name)
+        unit, value = self.wish.time_unit or next(iter(units), None), self.wish.value_name or next(iter(values), None)
+        return Naming.of(title, unit, value)
 
     def settings(self) -> dict[str, Any]:
         """The choices that were made and the versions that worked, by name, as the report lists them."""
