@@ -2,6 +2,8 @@
 
 from functools import cache
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from designs import DESIGNS, GRID, courses, experiment, model, values
@@ -169,6 +171,20 @@ def small():
 def test_conditions_that_cannot_be_compared(small, change, message):
     with pytest.raises(InputError, match=message):
         tl.compare(change(small), model())
+
+
+def test_conditions_of_the_same_name():
+    courses = tl.TimeCourses.from_arrays([0.0, 1.0], [[1.0, 2.0]])
+    with pytest.raises(tl.InputError, match="two conditions have the same name: 1, '1'"):
+        tl.compare({1: courses, "1": courses})
+
+
+def test_a_rough_part_of_the_model_is_no_noise_of_values():
+    times, rng = np.repeat([0.0, 1, 2, 3], 3), np.random.default_rng(0)
+    both = {name: tl.TimeCourses.from_arrays(times, rng.standard_normal((40, 12))) for name in "ab"}
+    plain = tl.GP.se(1.0, signal_sd=1.0, noise_sd=1.0)
+    found = [tl.compare(both, gp).log_bayes_factor for gp in (plain, replace(plain, rough_sd=0.7))]
+    np.testing.assert_allclose(*found)
 
 
 def test_points_of_two_coordinates():

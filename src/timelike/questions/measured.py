@@ -157,7 +157,7 @@ def measured(
         level = np.zeros(len(courses))
         level[place[present, c]] = middle[present]
         whose = None if subjects is None else subjects[c]
-        told.append(_told(courses, gp.at(courses).noise_variances, coordinates, level, whose))
+        told.append(_told(courses, gp.at(courses).value_noise, coordinates, level, whose))
     return Measured(names, conditions, place, coordinates, tuple(told), middle)
 
 

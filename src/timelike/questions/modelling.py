@@ -157,6 +157,8 @@ def check_conditions(conditions: object) -> dict[str, TimeCourses]:
             "{'wt': courses, 'mut': others}, or courses called 'gene | condition'."
         )
     found = {str(name): courses for name, courses in conditions.items()}
+    if len(found) < len(conditions):
+        raise InputError(f"two conditions have the same name: {', '.join(map(repr, conditions))}.")
     if len(found) < 2:
         known = f"only {next(iter(found))!r}" if found else "none"
         raise InputError(f"a comparison needs two conditions or more, these are {known}.")
