@@ -1,8 +1,7 @@
 """compare: what is called is true as often as it says, bands hold, partitions are found; bad input in words."""
 
-from functools import cache
-
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -180,7 +179,7 @@ def test_conditions_of_the_same_name():
 
 
 def test_a_rough_part_of_the_model_is_no_noise_of_values():
-    times, rng = np.repeat([0.0, 1, 2, 3], 3), np.random.default_rng(0)
+    times, rng = np.repeat([0.0, 1, 2, 3], [1, 2, 3, 6]), np.random.default_rng(0)
     both = {name: tl.TimeCourses.from_arrays(times, rng.standard_normal((40, 12))) for name in "ab"}
     plain = tl.GP.se(1.0, signal_sd=1.0, noise_sd=1.0)
     found = [tl.compare(both, gp).log_bayes_factor for gp in (plain, replace(plain, rough_sd=0.7))]
