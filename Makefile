@@ -46,6 +46,7 @@ bench: .venv-bench/ready  ## race us against peers; writes benchmarks/results (l
 	.venv-bench/bin/python benchmarks/report.py
 	.venv-bench/bin/python benchmarks/clusters.py --seeds 100
 	.venv-bench/bin/python benchmarks/real_courses.py all
+	.venv-bench/bin/python benchmarks/questions.py
 	.venv-bench/bin/python benchmarks/counts.py
 	.venv-bench/bin/python benchmarks/peers.py
 	.venv-bench/bin/python benchmarks/differential.py

@@ -43,7 +43,16 @@ def test_the_docstring_names_every_choice(name):
 
 
 def test_these_verbs_read_files():
-    assert {verb.name for verb in VERBS} == {"cluster", "fit", "similarity", "neighbors", "explain", "predict"}
+    assert {verb.name for verb in VERBS} == {
+        "changing",
+        "cluster",
+        "compare",
+        "fit",
+        "similarity",
+        "neighbors",
+        "explain",
+        "predict",
+    }
 
 
 @pytest.mark.parametrize("verb", VERBS, ids=lambda verb: verb.name)

@@ -33,6 +33,7 @@ def read(
     counts: bool | None = None,
     samples: str | PathLike[str] | pd.DataFrame | None = None,
     condition: str | None = None,
+    subject: str | None = None,
     replicate: str | None = None,
     header: str | None = None,
     times: Sequence[float] | None = None,
@@ -66,6 +67,9 @@ def read(
         A sample sheet: a table with a row for each column of the wide one, with its time and perhaps its condition.
     condition
         The one condition to use. By default each name and condition is a course: "Samd14 | treated".
+    subject
+        The column of the sample sheet, or of ``obs``, that tells whose sample each is; ``understand(...).subjects``
+        then has what :func:`timelike.compare` takes to pair them.
     replicate
         AnnData of single cells: the column of ``obs`` that tells the samples; their cells are averaged at each time,
         or summed where they are counts.

@@ -331,20 +331,17 @@ def say_noise(found: CurveClustering) -> None:
         return
     whose = [f"courses (by a factor of {np.exp(found.noise.width / 2):.2g})"] if found.noise.width > 0 else []
     whose += ["clusters"] if found.noise.between > 0 else []
-    low, high = np.quantile(found.course_noise, [0.05, 0.95]) / found.gp.noise_sd
-    known = found.courses.errors is not None
-    range_of = f"{low:.2g} to {high:.2g} times their errors" if known else _absolute(found, low, high)
+    # Where errors are known, the model's own noise is beside the point: both scale alike.
+    known, noise_sd = found.courses.errors is not None, found.gp.noise_sd
+    low, high = np.quantile(found.course_noise, [0.05, 0.95]) / (noise_sd if known else 1)
+    model = "1 times" if known else f"{noise_sd:.2g}"
+    unit = " times their errors" if known else ""
     warn(
-        f"the noise differs between {' and between '.join(whose)}: nine of ten courses have one from {range_of}. "
-        "Courses count by their own; course_noise has it, and "
+        f"the noise differs between {' and between '.join(whose)}: nine of ten courses have one from {low:.2g} to "
+        f"{high:.2g}{unit}, the model {model}. Courses count by their own; course_noise has it, and "
         "noise='common' (--noise common) takes the model's for all.",
         DataWarning,
     )
-
-
-def _absolute(found: CurveClustering, low: float, high: float) -> str:
-    noise_sd = found.gp.noise_sd
-    return f"{low * noise_sd:.2g} to {high * noise_sd:.2g}, the model {noise_sd:.2g}"
 
 
 def say_model(given: GP, found: CurveClustering) -> None:
