@@ -334,7 +334,7 @@ def say_noise(found: CurveClustering) -> None:
     # Where errors are known, the model's own noise is beside the point: both scale alike.
     known, noise_sd = found.courses.errors is not None, found.gp.noise_sd
     low, high = np.quantile(found.course_noise, [0.05, 0.95]) / (noise_sd if known else 1)
-    model = "1 times" if known else f"{noise_sd:.2g}"
+    model = "1" if known else f"{noise_sd:.2g}"
     unit = " times their errors" if known else ""
     warn(
         f"the noise differs between {' and between '.join(whose)}: nine of ten courses have one from {low:.2g} to "
