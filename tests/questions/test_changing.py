@@ -119,3 +119,31 @@ def test_a_name_that_is_not_there():
         found.change("x", [0.0])
     with pytest.raises(InputError, match="fdr is 2"):
         found.select(2)
+
+
+def test_a_course_that_says_nothing_is_not_called_because_most_others_are():
+    rng = np.random.default_rng(5)
+    times = np.repeat([0.0, 1, 2, 4], 3)
+    values = 4 * np.sin(times + rng.uniform(0, 6, (120, 1))) + rng.standard_normal((120, 12))
+    errors = np.full(values.shape, 0.1)
+    errors[100:] = 80.0  # of the last twenty nothing is known
+    values[100:] += 80 * rng.standard_normal((20, 12))
+    found = tl.changing(
+        tl.TimeCourses.from_arrays(times, values, errors=errors), tl.GP.se(1.5, signal_sd=2, noise_sd=1)
+    )
+    assert found.share > 0.75
+    assert (found.fdr[:100] < 0.05).mean() > 0.8
+    assert found.probability[100:].max() < 0.6
+
+
+def test_batches_are_measured_by_the_noise_of_most_courses():
+    rng = np.random.default_rng(6)
+    times = np.repeat([0.0, 1, 2, 4, 8], 3)
+    shift = 0.8 * rng.standard_normal((300, 5))[:, np.repeat(np.arange(5), 3)]  # what the samples of a time share
+    errors = np.full((300, 15), 1e-3)
+    errors[280:] = 30.0  # as of few counts: no batch can be seen beside such errors, nor that there is none
+    values = shift + rng.standard_normal((300, 15)) * np.hypot(1, errors)
+    found = tl.changing(
+        tl.TimeCourses.from_arrays(times, values, errors=errors), tl.GP.se(2.0, signal_sd=1, noise_sd=1)
+    )
+    assert np.abs(found.log_bayes_factor[280:]).max() < 0.5
