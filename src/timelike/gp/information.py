@@ -5,7 +5,8 @@ features ``Phi`` and noise variances ``R`` enters only through
 
     A = Phi^T R^-1 Phi        b = Phi^T R^-1 (y - mean)
 
-and one curve for several courses has the sum of their information. Nothing here knows about time.
+and one curve for several courses has the sum of their information. Where each course has a level of its own, of which
+nothing is known, ``R^-1 - R^-1 1 1^T R^-1 / 1^T R^-1 1`` takes the place of ``R^-1``. Nothing here knows about time.
 """
 
 from __future__ import annotations
@@ -54,8 +55,11 @@ class Information:
         return np.tensordot(counts, self.A, axes=1), self.b.sum(axis=0)
 
 
-def information(courses: TimeCourses, mean: float, noise: Floats, phi: Basis) -> Information:
-    """What each course says about its curve, with the noise variances (P,) at the points of the designs."""
+def information(courses: TimeCourses, mean: float, noise: Floats, phi: Basis, *, level: bool = False) -> Information:
+    """What each course says about its curve, with the noise variances (P,) at the points of the designs.
+
+    With `level`, whatever level it has.
+    """
     weights = 1 / noise
     rank = phi.phi.shape[1]
     A = np.empty((len(courses.designs), rank, rank))
@@ -64,9 +68,21 @@ def information(courses: TimeCourses, mean: float, noise: Floats, phi: Basis) ->
         rows = courses.designs.starts[:-1][designs][:, None] + np.arange(courses.designs.sizes[designs[0]])
         features = phi[rows]
         weighted = features * weights[rows][:, :, None]
+        if level:
+            share = weights[rows] / weights[rows].sum(axis=1, keepdims=True)
+            weighted -= share[:, :, None] * weighted.sum(axis=1, keepdims=True)
         A[designs] = weighted.transpose(0, 2, 1) @ features
         b[members] = _project(courses, members, designs, weighted, mean)
     return Information((A + A.transpose(0, 2, 1)) / 2, b, courses.design_of)
+
+
+def stacked(found: list[Information]) -> Information:
+    """The information of the same courses in several ways, as of so many times the courses and designs."""
+    if len(found) == 1:
+        return found[0]
+    designs = [one.design_of + k * len(one.A) for k, one in enumerate(found)]
+    A, b = (np.concatenate(parts) for parts in ([one.A for one in found], [one.b for one in found]))
+    return Information(A, b, np.concatenate(designs))
 
 
 def _project(courses: TimeCourses, members: Ints, designs: Ints, weighted: Floats, mean: float) -> Floats:

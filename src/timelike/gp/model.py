@@ -21,6 +21,7 @@ from timelike.courses import TimeCourses
 from timelike.exceptions import InputError
 from timelike.gp import kernels
 from timelike.gp.basis import basis
+from timelike.gp.freedom import NONE, Freedom
 from timelike.gp.modelled import Modelled
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ DENSE_POINTS = 1500
 Unless the kernel is rough: then from the matrix whatever their number."""
 
 
-_AT: WeakValueDictionary[tuple[int, int, str], Modelled] = WeakValueDictionary()
+_AT: WeakValueDictionary[tuple[int, int, str, Freedom], Modelled] = WeakValueDictionary()
 """Courses under a model, as long as somebody holds them; by the identity of both, which they keep alive."""
 
 
@@ -156,13 +157,16 @@ class GP:
 
         return ConstantKernel(self.signal_sd**2) * self.kernel
 
-    def at(self, courses: TimeCourses) -> Modelled:
-        """The courses under this model: the same ones as long as somebody holds them, so that nothing is done twice."""
-        key = id(self), id(courses), str(self.kernel.get_params())  # a kernel of scikit-learn's can be changed
+    def at(self, courses: TimeCourses, free: Freedom = NONE) -> Modelled:
+        """The courses under this model: the same ones as long as somebody holds them, so that nothing is done twice.
+
+        `free`: in what they may differ from their curves.
+        """
+        key = id(self), id(courses), str(self.kernel.get_params()), free  # a kernel of scikit-learn's can be changed
         found = _AT.get(key)
         if found is None:
             kernels.note_early(self.kernel, courses.designs.points)
-            found = _AT[key] = Modelled(courses, self)
+            found = _AT[key] = Modelled(courses, self, free)
         return found
 
     def score(self, courses: TimeCourses) -> float:

@@ -12,7 +12,8 @@ import numpy as np
 from timelike.base.arrays import Floats
 from timelike.exceptions import InputError
 from timelike.gp.basis import LEAST_NOISE, Basis, basis
-from timelike.gp.information import Information, information
+from timelike.gp.freedom import NONE, Freedom
+from timelike.gp.information import Information, information, stacked
 from timelike.gp.kernels import check_coordinates
 from timelike.gp.rough import as_independent, times_of
 
@@ -42,10 +43,12 @@ class Modelled:
 
     courses: TimeCourses
     gp: GP
+    free: Freedom = NONE
+    """In what courses may differ from their curve: with delays, `points` and `information` have all of them."""
     _made: dict[Callable[..., Any], Any] = field(default_factory=dict, repr=False)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Modelled, (self.courses, self.gp)  # what was made of them does not travel
+        return Modelled, (self.courses, self.gp, self.free)  # what was made of them does not travel
 
     def once(self, make: Callable[[Modelled], T]) -> T:
         """What `make` makes of the courses under the model, made when it is first asked for."""
@@ -88,6 +91,14 @@ class Modelled:
         """The smallest noise variance: what the error of a basis is measured against."""
         return float(self.noise_variances.min())
 
+    @cached_property
+    def points(self) -> Floats:
+        """The points of the designs as their curves see them: once for each delay, so much earlier, (D P, d)."""
+        known = self.courses.designs.points
+        if self.free.delays == NONE.delays:
+            return known
+        return np.concatenate([known - delay for delay in self.free.delays])
+
     def basis(self, most: int | None = None) -> Basis:
         """The basis of the points of all designs, as exact as the noise demands; not `reached` with `most` functions.
 
@@ -96,7 +107,7 @@ class Modelled:
         found: Basis | None = self._made.get(basis)
         beyond = found is not None and most is not None and len(found.pivots.points) > most
         if found is None or not (found.reached or beyond):
-            found = self._made[basis] = basis(self.gp.covariance, self.courses.designs.points, self.least_noise, most)
+            found = self._made[basis] = basis(self.gp.covariance, self.points, self.least_noise, most)
         return replace(found, reached=False) if beyond else found
 
     @cached_property
@@ -105,8 +116,14 @@ class Modelled:
         return self.information_on(self.basis())
 
     def information_on(self, phi: Basis) -> Information:
-        """What each course says about its curve, on a basis of the designs' points."""
-        return information(self.courses, self.gp.mean, self.noise_variances, phi)
+        """What each course says about its curve, on a basis of :attr:`points`.
+
+        With D delays, as of D times as many courses, of so many times the designs, delay after delay.
+        """
+        each = len(self.courses.designs.points)
+        rows = [phi.row[start : start + each] for start in range(0, len(self.points), each)]
+        known = self.courses, self.gp.mean, self.noise_variances
+        return stacked([information(*known, replace(phi, row=row), level=self.free.level) for row in rows])
 
     def smooth(self) -> Modelled:
         """These courses, to be summed into sets; an error where the kernel is too rough for that."""
