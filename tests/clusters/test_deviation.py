@@ -70,7 +70,7 @@ def test_bound(kind, noise):
     assert data.at(0.4).sweep(Given.at(r)).bound == pytest.approx(expected, rel=1e-9)
     which = np.array([0, 2, 5])
     few = data.select(which).at(0.4)
-    np.testing.assert_allclose(few.by_level(few.own), data.at(0.4).by_level(data.at(0.4).own)[:, which], rtol=1e-12)
+    np.testing.assert_allclose(few.by_node(few.own), data.at(0.4).by_node(data.at(0.4).own)[:, which], rtol=1e-12)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -111,8 +111,8 @@ def test_a_course_given_others(kind, spread):
         x, y, R = [times[i] for _, i, _ in some], [values[i] for _, i, _ in some], [dense[m][i] for m, i, _ in some]
         return oracle.weighted_log_density(x, y, KERNEL, R, [w for *_, w in some], 0.1)
 
-    found = state.by_level(left_out(state, r, clusters, labels) + state.c)
-    known = state.by_level(predictive(state, clusters))
+    found = state.by_node(left_out(state, r, clusters, labels) + state.c)
+    known = state.by_node(predictive(state, clusters))
     for m, i in ((0, 0), (3, 1), (4, 5)):
         expected = together(labels[i], i, [(m, i)]) - together(labels[i], i)
         assert found[m, i] == pytest.approx(expected, rel=1e-9, abs=1e-9)
@@ -132,7 +132,7 @@ def test_sweeps_go_uphill(kind, noise):
         values.append(fit.bound)
     assert np.diff(values).min() > -1e-9
     assert values[-1] - values[0] > 1
-    np.testing.assert_allclose(state.by_level(fit.weights.r).sum(axis=(0, 2)), 1)
+    np.testing.assert_allclose(state.by_node(fit.weights.r).sum(axis=(0, 2)), 1)
 
 
 def test_levels_that_suit_a_cluster_raise_the_bound():
@@ -142,7 +142,7 @@ def test_levels_that_suit_a_cluster_raise_the_bound():
     before, after = (state.sweep(given).bound for given in (start, levelled(state, start)))
     assert after > before + 10
     told = level_evidence(state, Clusters.of(state, start.of(state)[0]), start.r)
-    np.testing.assert_allclose(told.levels(state.noise).sum(axis=0), start.r, atol=1e-12)
+    np.testing.assert_allclose(told.levels(state.nodes.noise).sum(axis=0), start.r, atol=1e-12)
 
 
 # -- laws ----------------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ delays are summed over nodes: a few of each, equally far apart, with a prior.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -91,6 +91,29 @@ class Freedom:
         delays = -((np.array(self.delays) / self.delay_sd) ** 2) / 2
         return (_normal(gains)[:, None] + _normal(delays)).ravel()
 
+    def thinned(self, gains: int, delays: int) -> Freedom:
+        """The freedom with at most so many nodes of each: every so many-th, from the middle on.
+
+        Examples
+        --------
+        >>> Freedom(delays=(-1.0, -0.5, 0.0, 0.5, 1.0)).thinned(1, 3).delays
+        (-1.0, 0.0, 1.0)
+        """
+        return replace(self, log_gains=_thin(self.log_gains, gains), delays=_thin(self.delays, delays))
+
+    @property
+    def step(self) -> tuple[float, float]:
+        """How far apart two nodes are, in the logarithm of the gain and in the delay; 1 where there is one node."""
+        each = (np.diff(nodes[:2]) if len(nodes) > 1 else [1.0] for nodes in (self.log_gains, self.delays))
+        gain, delay = (float(one[0]) for one in each)
+        return gain, delay
+
+
+def _thin(nodes: tuple[float, ...], most: int) -> tuple[float, ...]:
+    middle = len(nodes) // 2
+    step = -(-middle // max(most // 2, 1)) or 1
+    return nodes[middle % step :: step] if most > 1 else (nodes[middle],)
+
 
 NONE = Freedom()
 """Courses of a cluster, or a pair, are alike only as they are: the paper's."""
@@ -118,9 +141,10 @@ def freedom(courses: TimeCourses, gp: GP, up_to: Any = (), max_delay: Any = None
     names = asked_for(up_to)
     if "delay" not in names and max_delay is not None:
         raise InputError(f"max_delay is {max_delay!r}, but no delays are asked for: add 'delay' to up_to.")
-    delays = _delays(courses, gp, max_delay) if "delay" in names else {}
-    gains = {"log_gains": _gains(courses, gp, level="level" in names)} if "gain" in names else {}
-    return Freedom("level" in names, **gains, **delays)
+    level = "level" in names
+    gains = _gains(courses, gp, level=level) if "gain" in names else NONE.log_gains
+    delays, period = _delays(courses, gp, max_delay) if "delay" in names else (NONE.delays, None)
+    return Freedom(level, gains, delays, period=period)
 
 
 def asked_for(up_to: Any) -> tuple[str, ...]:
@@ -147,7 +171,8 @@ def _gains(courses: TimeCourses, gp: GP, *, level: bool) -> tuple[float, ...]:
     return nodes(FURTHEST * GAIN_SD, STEP * uncertainty(courses, gp))
 
 
-def _delays(courses: TimeCourses, gp: GP, max_delay: Any) -> dict[str, Any]:
+def _delays(courses: TimeCourses, gp: GP, max_delay: Any) -> tuple[tuple[float, ...], float | None]:
+    """The nodes of delays, and the period where these go all the way round."""
     points = courses.designs.points
     if points.shape[1] > 1:
         raise InputError(f"a delay is one of time, but points have {points.shape[1]} coordinates: leave it out.")
@@ -155,7 +180,7 @@ def _delays(courses: TimeCourses, gp: GP, max_delay: Any) -> dict[str, Any]:
     period, step = period_of(gp.kernel), STEP * uncertainty(courses, gp) * _scale(courses, gp)
     if period is not None and (max_delay is None or _checked(max_delay, points) >= period / 2):
         count = _odd(period / step)
-        return {"delays": tuple(period * (np.arange(count) - count // 2) / count), "period": period}
+        return tuple((period * (np.arange(count) - count // 2) / count).tolist()), period
     if max_delay is None:
         raise InputError(
             "a delay needs max_delay: how far apart in time two courses may be and still be alike, in the unit of "
@@ -167,7 +192,7 @@ def _delays(courses: TimeCourses, gp: GP, max_delay: Any) -> dict[str, Any]:
             f"max_delay is {longest:g}, but the courses span {span:g}: so far apart, nothing of them overlaps. Give "
             "a fraction of that, in the unit of the times."
         )
-    return {"delays": nodes(longest / 2, step)}
+    return nodes(longest / 2, step), None
 
 
 def _checked(max_delay: Any, points: Floats) -> float:

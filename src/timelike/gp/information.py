@@ -104,6 +104,24 @@ def evidence(A: Floats, b: Floats) -> Floats:
     return (b * mean).sum(-1) / 2 - log_det_plus_identity(A) / 2
 
 
+def heights(A: Floats, b: Floats) -> Floats:
+    """The same from one Cholesky factor each, that of the matrix with b as a last row: faster, and a few digits less.
+
+    Examples
+    --------
+    >>> A, b = np.eye(2) * 3, np.array([1.0, 2.0])
+    >>> bool(abs(heights(A, b) - evidence(A, b)) < 1e-12)
+    True
+    """
+    rank = b.shape[-1]
+    both = np.empty((*b.shape[:-1], rank + 1, rank + 1))
+    both[..., :rank, :rank] = A + np.eye(rank)
+    both[..., rank, :rank] = both[..., :rank, rank] = b
+    both[..., rank, rank] = corner = 1 + (b**2).sum(axis=-1)
+    pivots = np.diagonal(np.linalg.cholesky(both), axis1=-2, axis2=-1)
+    return np.asarray((corner - pivots[..., rank] ** 2) / 2 - np.log(pivots[..., :rank]).sum(axis=-1))
+
+
 def log_det_plus_identity(A: Floats) -> Floats:
     """``log det(I + A)``, accurate also when A is small against I."""
     return np.log1p(np.maximum(np.linalg.eigvalsh(A), 0)).sum(-1)

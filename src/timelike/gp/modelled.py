@@ -56,6 +56,14 @@ class Modelled:
             self._made[make] = make(self)
         return self._made[make]
 
+    def under(self, gp: GP) -> Modelled:
+        """The same courses, free in the same, under another model."""
+        return gp.at(self.courses, self.free)
+
+    def freed(self, free: Freedom) -> Modelled:
+        """The same courses under the same model, free in something else."""
+        return self.gp.at(self.courses, free)
+
     @cached_property
     def noise_variances(self) -> Floats:
         """Noise variance at every point of the designs: the model's, plus the known error's, (P,).

@@ -14,11 +14,24 @@ import numpy as np
 
 from timelike.base import checks
 from timelike.base.arrays import Bools, Floats, Ints
-from timelike.clusters.curves.bound import AnySpread, AtSpread, Clusters, Fit, Given, Rule, Weights, explained, scores
+from timelike.clusters.curves.aligned_merges import Grid, agglomerate_aligned
+from timelike.clusters.curves.bound import (
+    AnySpread,
+    AtSpread,
+    Clusters,
+    Fit,
+    Given,
+    Rule,
+    Weights,
+    explained,
+    scores,
+    soften,
+)
 from timelike.clusters.curves.merges import agglomerate
 from timelike.clusters.curves.noise import LevelEvidence
 from timelike.clusters.tree import cut_tree
 from timelike.exceptions import InputError
+from timelike.gp.freedom import Freedom
 from timelike.gp.information import evidence
 
 MAX_SPREAD = 2.0
@@ -27,6 +40,12 @@ SWEEPS = 400
 ROUNDS = 30
 SAMPLES = 4
 """Samples of scouts that are tried where the climb from one of them loses a cluster that was asked for."""
+ALIGNED = 150
+"""So many courses at most are merged to find where to start, where clusters can move,"""
+COARSE = 5, 9
+"""moved by so many nodes of gains, and of delays, at most,"""
+COARSE_RANK = 10
+"""and seen in so many directions."""
 PATIENCE = 4
 """The number of clusters is raised until the bound has not risen for so many steps."""
 
@@ -95,7 +114,7 @@ def climb_learning(data: AnySpread, start: Given, spread: float | None = None) -
     tolerance, best, tau = still(len(data)), -np.inf, spread
     for _ in range(ROUNDS):
         if spread is None:
-            tau = best_spread(data, start, tau if len(data.noise) > 1 else None)
+            tau = best_spread(data, start, tau if len(data.nodes) > 1 else None)
         at = data.at(tau or 0.0)
         fit = _until_still(at, levelled(at, start), tolerance)
         empty = _empty(fit.clusters.n)
@@ -108,11 +127,11 @@ def climb_learning(data: AnySpread, start: Given, spread: float | None = None) -
 
 def levelled(state: AtSpread, start: Given) -> Given:
     """The weights with each cluster at the noise that suits it best: sweeps, course by course, are slow in that."""
-    if state.noise.between == 0:
+    if state.nodes.noise.between == 0:
         return start
     r, _ = start.of(state)
-    told = level_evidence(state, Clusters.of(state, r), state.by_level(r).sum(axis=0))
-    return Given.at(told.levels(state.noise).reshape(r.shape))
+    told = level_evidence(state, Clusters.of(state, r), state.by_node(r).sum(axis=0))
+    return Given.at(told.levels(state.nodes.noise).reshape(r.shape))
 
 
 def level_evidence(state: AtSpread, clusters: Clusters, r: Floats) -> LevelEvidence:
@@ -120,7 +139,7 @@ def level_evidence(state: AtSpread, clusters: Clusters, r: Floats) -> LevelEvide
     logs = scores(state, replace(clusters, levels=None)) + state.c[:, None]
     logs[:, :-1] -= clusters.log_shares
     logs[:, -1] = state.own + state.c
-    return LevelEvidence(state.by_level(logs), r)
+    return LevelEvidence(state.by_node(logs), r)
 
 
 def climbed(data: AnySpread, start: Given, spread: float | None) -> Fit:
@@ -170,7 +189,7 @@ def best_spread(data: AnySpread, given: Given, near: float | None = None) -> flo
         r, _ = given.of(state)
         return -explained(state, Clusters.of(state, r), r)
 
-    options = {"xatol": 1e-4 if len(data.noise) == 1 else 2e-3}  # where noise is uncertain, so is the spread
+    options = {"xatol": 1e-4 if len(data.nodes) == 1 else 2e-3}  # where noise is uncertain, so is the spread
     bounds = (0.0, MAX_SPREAD) if near is None else (0.7 * near, 1.4 * near + 0.02)
     found = minimize_scalar(loss, bounds=bounds, method="bounded", options=options)
     return 0.0 if loss(0.0) <= found.fun else float(found.x)
@@ -183,10 +202,11 @@ class Starts:
     """Starting points from evidence linkage: of all courses, or of a random sample to which the rest is assigned."""
 
     def __init__(self, data: AnySpread, spread: float | None, seed: int, scouts: int) -> None:
-        self.data, self.scouts = data, data.draw(scouts, seed)
+        self.data, self.scouts = data, data.draw(scouts if len(data.free) == 1 else min(scouts, ALIGNED), seed)
         self.spread = 0.0 if spread is None else spread
+        self.places = np.zeros((len(self.scouts), 2), dtype=np.intp)
         self.tree = self._grow()
-        if spread is None and len(data) > 2:
+        if spread is None and len(data) > 2 and len(data.free) == 1:
             self.spread = best_spread(self.scouts, self._certain(min(8, len(data))))
             self.tree = self._grow()
 
@@ -200,10 +220,31 @@ class Starts:
         return Given(*rule.of(self.data.at(self.spread)))
 
     def _certain(self, k: int) -> Given:
-        return Given.at(one_hot(cut_tree(self.tree, k), k))
+        labels = cut_tree(self.tree, k)
+        return placed(labels, k, self.places, self.scouts.free) if len(self.scouts.free) > 1 else sure(labels, k)
 
     def _grow(self) -> Floats:
-        return agglomerate(self.scouts.at(self.spread).settled()).linkage()
+        if len(self.scouts.free) == 1:
+            return agglomerate(self.scouts.at(self.spread).settled()).linkage()
+        few = self.scouts.thinned(*COARSE)
+        merges, places = agglomerate_aligned(few.at(self.spread), COARSE_RANK)
+        self.places = places * np.rint(np.divide(few.free.step, self.scouts.free.step)).astype(np.intp)
+        return merges.linkage()
+
+
+def sure(labels: Ints, k: int) -> Given:
+    """Weights of courses that are in no doubt."""
+    return Given.at(one_hot(labels, k))
+
+
+def placed(labels: Ints, k: int, places: Ints, free: Freedom) -> Given:
+    """Weights of courses that are in no doubt about their cluster and their place in it, its middle at no delay."""
+    members = one_hot(labels, k)[:, :-1]
+    middle = np.rint(members.T @ places / np.maximum(members.sum(axis=0), 1)[:, None]).astype(np.intp)
+    node = Grid(free).number(places - middle[labels])
+    r = np.zeros((len(free), len(labels), k + 1))
+    r[node, np.arange(len(labels)), labels] = 1
+    return Given.at(r.reshape(-1, k + 1))
 
 
 def one_hot(labels: Ints, k: int) -> Floats:
@@ -212,11 +253,22 @@ def one_hot(labels: Ints, k: int) -> Floats:
 
 
 def merged(data: AnySpread, fit: Fit) -> Given:
-    """The weights after the merge that costs the least evidence."""
+    """The weights after the merge that costs the least evidence; where clusters can move, after one is given up."""
+    if len(data.free) > 1:
+        return given_up(data, fit)
     p, q, _ = cheapest_merge(fit.clusters)
     result = responsibilities(data, fit).r.copy()
     result[:, p] += result[:, q]
     return Given.at(np.delete(result, q, axis=1))
+
+
+def given_up(data: AnySpread, fit: Fit) -> Given:
+    """The weights without the cluster whose courses lose least by going to the others, each where it suits best."""
+    state = data.at(fit.spread)
+    rho = scores(state, fit.clusters)
+    each = state.over_nodes(rho)
+    left = np.stack([np.logaddexp.reduce(np.delete(each, k, axis=1), axis=1).sum() for k in range(fit.k)])
+    return Given(*soften(np.delete(rho, int(left.argmax()), axis=1), len(state.nodes)))
 
 
 def cheapest_merge(clusters: Clusters) -> tuple[int, int, float]:
@@ -234,7 +286,7 @@ def cheapest_merge(clusters: Clusters) -> tuple[int, int, float]:
 def fit_k(data: Courses, k: int, spread: float | None, seed: int, effort: Effort = EFFORT) -> Fit:
     """The best of several climbs to k clusters: from the tree cut at k, and from a finer cut merged down to k."""
     few = data.draw(len(data) if len(data) <= effort.many else effort.few, seed)
-    if len(few.noise) > 1:
+    if len(few.nodes) > 1:
         few = few.draw(effort.walkers, seed)
     found = _climbs_to(few, k, spread, seed, effort.scouts)
     for again in range(1, SAMPLES if len(few) > effort.scouts else 1):
@@ -260,7 +312,7 @@ def lifted(data: Courses, fit: Fit, spread: float | None, effort: Effort = EFFOR
     start = Rule(fit.clusters, certain=True)
     if not isinstance(data, AnySpread):
         return climb(data, start, fit.spread)
-    if spread is None and len(data) * len(data.noise) <= effort.many:
+    if spread is None and len(data) * len(data.nodes) <= effort.many:
         return climb_learning(data, Given(*start.of(data.at(fit.spread))))
     if data.noise.between > 0:
         return climb_learning(data, Given(*start.of(data.at(fit.spread))), fit.spread)

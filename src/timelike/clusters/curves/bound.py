@@ -11,39 +11,43 @@ own. With responsibilities r (N, K + 1), of which the last column r_0 is "none",
 where n are the sums of the columns of r, H is their entropy, B normalises the Dirichlet distribution of the clusters'
 shares, and ``c = -1/2 e^T R^-1 e - 1/2 log det(2 pi R)`` belongs to a course alone. A sweep is one step uphill.
 
-Where courses have a noise of their own, a course has a row for each level of the noise (see
-:mod:`timelike.clusters.curves.noise`), level after level: (M N) rows, and the responsibilities of a course add up to
-one over its levels and clusters. All sums above are then over rows, each c weighed by its row, and the bound has
-besides what :meth:`Noise.log_evidence` says of the clusters' levels, and ``sum r_i0m log pi(m)`` of the rest.
+Where courses have a noise, a gain or a delay of their own, a course has a row for each node of these (see
+:mod:`timelike.clusters.curves.nodes`), node after node: (M N) rows, and the responsibilities of a course add up to
+one over its nodes and clusters. All sums above are then over rows, each c weighed by its row, and the bound has
+besides what :meth:`Nodes.log_evidence` says of the clusters' nodes, and ``sum r_i0m log p(m)`` of the rest.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
 from timelike.base.arrays import Bools, Floats, Ints
+from timelike.clusters.curves.nodes import ONE, Nodes
 from timelike.clusters.curves.noise import COMMON, Noise
 from timelike.exceptions import InputError
 from timelike.gp.basis import Basis, basis
-from timelike.gp.information import Information, chunks, evidence, log_det_plus_identity
+from timelike.gp.freedom import NONE as NO_FREEDOM
+from timelike.gp.freedom import Freedom
+from timelike.gp.information import Information, chunks, evidence, heights, log_det_plus_identity
 from timelike.gp.modelled import MAX_RANK
 from timelike.gp.rough import constants, times_of
 
 if TYPE_CHECKING:
     from sklearn.gaussian_process.kernels import Kernel
 
-    from timelike.courses import TimeCourses
-    from timelike.gp import GP
     from timelike.gp.modelled import Modelled
 
 ALPHA = 1.0
 """Dirichlet weight of each cluster: all divisions of the courses among K clusters are equally likely."""
 NONE = 0.01
 """Share of the courses that is expected to belong to no cluster."""
+LONG_RUN = 8
+"""Where so many rows in a row have the same design, on average, they are worked on as one."""
 NEGLIGIBLE = 1e-8
 """Directions in which all courses together tell less than this, against 1 of the prior, are left out."""
 
@@ -55,7 +59,7 @@ NEGLIGIBLE = 1e-8
 class AtSpread:
     """Information of courses for one value of the spread: A (G, r, r) of each design, b (N, r) of each course.
 
-    With M levels of the noise there are so many rows of each course, and designs: (M G, r, r), (M N, r).
+    With M nodes there are so many rows of each course, and designs: (M G, r, r), (M N, r).
     """
 
     spread: float
@@ -69,11 +73,11 @@ class AtSpread:
     """The design of each course, (N,)."""
     diagonal: bool
     """One design, and A is diagonal."""
-    noise: Noise = COMMON
-    """Levels of the noise."""
+    nodes: Nodes = ONE
+    """What may differ from course to course."""
 
     def __len__(self) -> int:
-        return len(self.b) // len(self.noise)
+        return len(self.b) // len(self.nodes)
 
     def sweep(self, weights: Weights) -> Fit:
         """The clusters that the courses sum to with these weights, and their bound."""
@@ -82,45 +86,45 @@ class AtSpread:
         value = explained(self, clusters, r) + uncertainty + log_division(clusters.n, len(self))
         return Fit(Given(r, uncertainty), clusters, self.spread, value)
 
-    def by_level(self, rows: Floats) -> Floats:
-        """What there is for each row, for each level and course: (M, N, ...)."""
-        return rows.reshape(len(self.noise), len(self), *rows.shape[1:])
+    def by_node(self, rows: Floats) -> Floats:
+        """What there is for each row, for each node and course: (M, N, ...)."""
+        return rows.reshape(len(self.nodes), len(self), *rows.shape[1:])
 
     def sizes(self, r: Floats) -> Floats:
-        """Sums of the rows of r at each level, (M, K)."""
-        return np.ones(len(self)) @ self.by_level(r)
+        """Sums of the rows of r at each node, (M, K)."""
+        return np.ones(len(self)) @ self.by_node(r)
 
-    def over_levels(self, logs: Floats) -> Floats:
-        """Logarithms of the sums over the levels of each course, (N, ...)."""
-        if len(self.noise) == 1:
+    def over_nodes(self, logs: Floats) -> Floats:
+        """Logarithms of the sums over the nodes of each course, (N, ...)."""
+        if len(self.nodes) == 1:
             return logs
-        levels = self.by_level(logs)
-        top = levels.max(axis=0)
-        return np.asarray(top + np.log(np.exp(levels - top).sum(axis=0)))
+        each = self.by_node(logs)
+        top = each.max(axis=0)
+        return np.asarray(top + np.log(np.exp(each - top).sum(axis=0)))
 
     @cached_property
     def alone(self) -> Floats:
-        """Log density of each row for a curve of its own, its level included and the common part of c not, (M N,)."""
-        if len(self.noise) == 1:
+        """Log density of each row for a curve of its own, its node included and the common part of c not, (M N,)."""
+        if len(self.nodes) == 1:
             return self.own
-        return self.own + self.c + np.repeat(self.noise.alone, len(self))
+        return self.own + self.c + np.repeat(self.nodes.alone, len(self))
 
     @property
     def common(self) -> Floats:
-        """The part of c that all levels of the noise have in common, (N,)."""
-        return self.c if len(self.noise) == 1 else np.zeros(len(self))
+        """The part of c that all nodes have in common, (N,)."""
+        return self.c if len(self.nodes) == 1 else np.zeros(len(self))
 
     def settled(self) -> AtSpread:
-        """The courses at the level of the noise that is the likeliest given a curve of their own, one row each."""
-        if len(self.noise) == 1:
+        """The courses at the node that is the likeliest given a curve of their own, one row each."""
+        if len(self.nodes) == 1:
             return self
-        rows = self.by_level(self.alone).argmax(axis=0) * len(self) + np.arange(len(self))
+        rows = self.by_node(self.alone).argmax(axis=0) * len(self) + np.arange(len(self))
         of_course = self.b[rows], self.c[rows], self.own[rows], self.design_of[rows]
         return AtSpread(self.spread, self.A, *of_course, self.diagonal)
 
     def per_design(self, r: Floats) -> Floats:
         """Sums of the rows of r over the courses of each design, (G, K)."""
-        if len(self.A) == len(self.noise):
+        if len(self.A) == len(self.nodes):
             return self.sizes(r)
         order, used, starts = self._sorted
         result = np.zeros((len(self.A), r.shape[1]))
@@ -157,31 +161,41 @@ class AnySpread:
     integrated out: with blocks f of the curve and d of the deviation of the information on both bases,
 
         A = A_ff - A_fd (I / tau^2 + A_dd)^-1 A_df        b = b_f - A_fd (I / tau^2 + A_dd)^-1 b_d
+
+    A gain g makes the curve and the deviation so many times as large. With D delays, designs and rows of z are those of
+    the first delay, then those of the second, and so on.
     """
 
     vectors: Floats
-    """Eigenvectors of A_0, (G, r, r); with a kernel of its own A_fd times those of A_dd."""
+    """Eigenvectors of A_0, (D G, r, r); with a kernel of its own A_fd times those of A_dd."""
     gains: Floats
-    """Eigenvalues of A_0, (G, r); or of A_dd."""
+    """Eigenvalues of A_0, (D G, r); or of A_dd."""
     z: Floats
-    """b_0 along the eigenvectors, (N, r); or b_d."""
+    """b_0 along the eigenvectors, (D N, r); or b_d."""
     base: Floats
     """``-1/2 e^T R_0^-1 e - 1/2 log det(2 pi R_0)``, (N,)."""
     squares: Floats
     """``e^T R_0^-1 e``, (N,)."""
     sizes: Ints
-    """The number of values, (N,)."""
+    """The number of values, less one where the level is free, (N,)."""
     design_of: Ints
-    """The design of each course, (N,)."""
+    """The design of each course, and delay, (D N,)."""
     diagonal: bool = False
     """There is one design, and its eigenvectors are the axes."""
     noise: Noise = COMMON
     """Levels of the noise."""
     apart: Apart | None = None
     """What is known besides where deviations have a kernel of their own."""
+    free: Freedom = NO_FREEDOM
+    """In what courses may differ from their cluster's curve."""
 
     def __len__(self) -> int:
-        return len(self.z)
+        return len(self.base)
+
+    @cached_property
+    def nodes(self) -> Nodes:
+        """What may differ from course to course."""
+        return Nodes(self.noise, self.free)
 
     @property
     def scale(self) -> float:
@@ -190,35 +204,44 @@ class AnySpread:
 
     def at(self, spread: float) -> AtSpread:
         """The information when courses differ from their cluster's curve by `spread` times the signal."""
-        scale, tau = self.noise.scales[:, None, None], spread**2
-        gains = self.gains / scale  # at each level of the noise, (M, G, r)
-        shrink = 1 / (1 + tau * gains)
-        c = self._bases() + self._halves(tau * shrink / scale**2, tau * gains)
-        A, b, own = self._shared(gains, shrink) if self.apart is None else self._apart(tau * shrink / scale**2)
-        designs = np.add.outer(len(self.gains) * np.arange(len(scale)), self.design_of).ravel()
+        gain, pull, tau = self._gain[:, None, None], self._pull[:, None, None], spread**2
+        known = self.gains * (gain * pull)  # at each level of the noise and gain, (C, D G, r)
+        shrink = 1 / (1 + tau * known)
+        c = self._bases() + self._halves(tau * shrink * pull**2, tau * known)
+        A, b, own = self._shared(known, shrink) if self.apart is None else self._apart(tau * shrink * pull**2)
+        designs = np.add.outer(len(self.gains) * np.arange(len(gain)), self.design_of).ravel()
         flat = A.reshape(-1, *A.shape[2:]), b.reshape(-1, b.shape[2]), c.ravel(), own.ravel()
-        return AtSpread(spread, *flat, designs, self.diagonal, self.noise)
+        return AtSpread(spread, *flat, designs, self.diagonal, self.nodes)
 
-    def _shared(self, gains: Floats, shrink: Floats) -> tuple[Floats, Floats, Floats]:
-        """A (M, G, r, r), b (M, N, r) and own evidence (M, N), where deviations have the curves' kernel."""
-        gains = gains * shrink
-        scale = self.noise.scales[:, None, None]
-        own = self._halves((shrink / scale) ** 2 / (1 + gains), gains)
-        return self._squared(gains), self._rotated(shrink / scale), own
+    @property
+    def _gain(self) -> Floats:
+        """The gain g at each level of the noise and gain, (C,)."""
+        return self.nodes.gains
+
+    @property
+    def _pull(self) -> Floats:
+        """What b is multiplied by there: the gain in units of the noise variance, (C,)."""
+        return self.nodes.gains / self.nodes.scales
+
+    def _shared(self, known: Floats, shrink: Floats) -> tuple[Floats, Floats, Floats]:
+        """A (C, D G, r, r), b (C, D N, r) and own evidence (C, D N), where deviations have the curves' kernel."""
+        known, pulled = known * shrink, shrink * self._pull[:, None, None]
+        return self._squared(known), self._rotated(pulled), self._halves(pulled**2 / (1 + known), known)
 
     def _apart(self, weight: Floats) -> tuple[Floats, Floats, Floats]:
         """The same where they have a kernel of their own; weight: ``(I / tau^2 + A_dd)^-1``, along its eigenvectors."""
-        scale, known = self.noise.scales[:, None, None], self.apart or Apart(1.0, np.zeros(0), np.zeros(0))
-        A = known.A / scale[..., None] - self._squared(weight)
-        b = known.b / scale - self._rotated(weight)
+        known, gain = self.apart or Apart(1.0, np.zeros(0), np.zeros(0)), self._gain[:, None, None]
+        pull = self._pull[:, None, None]
+        A = known.A * (gain * pull)[..., None] - gain[..., None] ** 2 * self._squared(weight)
+        b = known.b * pull - gain * self._rotated(weight)
         return A, b, self._evidence(A, b)
 
     def _squared(self, weight: Floats) -> Floats:
-        """``V diag(weight) V^T`` with the vectors V of each design, (M, G, r, r)."""
+        """``V diag(weight) V^T`` with the vectors V of each design, (C, D G, r, r)."""
         return (self.vectors * weight[:, :, None, :]) @ self.vectors.transpose(0, 2, 1)
 
     def _evidence(self, A: Floats, b: Floats) -> Floats:
-        """Evidence of each course for a curve of its own, (M, N)."""
+        """Evidence of each course for a curve of its own, (C, D N)."""
         inverse, logs = np.linalg.inv(A + np.eye(A.shape[2])), log_det_plus_identity(A)
         squares = np.empty(b.shape[:2])
         for rows in chunks(b.shape[1], len(b) * b.shape[2] ** 2):
@@ -227,9 +250,10 @@ class AnySpread:
         return np.asarray((squares - logs[:, self.design_of]) / 2)
 
     def _bases(self) -> Floats:
-        """`base` at each level of the noise, (M, N)."""
-        scale = self.noise.scales[:, None]
-        return self.base + (1 - 1 / scale) * self.squares / 2 - self.sizes * np.log(scale) / 2
+        """`base` at each level of the noise and gain, for each delay, (C, D N)."""
+        scale = self.nodes.scales[:, None]
+        each = self.base + (1 - 1 / scale) * self.squares / 2 - self.sizes * np.log(scale) / 2
+        return np.tile(each, len(self.free.delays))
 
     def draw(self, count: int, seed: int) -> AnySpread:
         """So many of the courses, drawn at random; all of them where there are no more."""
@@ -239,29 +263,53 @@ class AnySpread:
 
     def select(self, which: Ints) -> AnySpread:
         """Some of the courses."""
-        used, design_of = np.unique(self.design_of[which], return_inverse=True)
-        of_course = self.z[which], self.base[which], self.squares[which], self.sizes[which], design_of.ravel()
-        apart = None if self.apart is None else Apart(self.apart.scale, self.apart.A[used], self.apart.b[which])
-        return AnySpread(self.vectors[used], self.gains[used], *of_course, self.diagonal, self.noise, apart)
+        rows = np.add.outer(len(self) * np.arange(len(self.free.delays)), which).ravel()
+        used, design_of = np.unique(self.design_of[rows], return_inverse=True)
+        of_course = self.z[rows], self.base[which], self.squares[which], self.sizes[which], design_of.ravel()
+        apart = None if self.apart is None else Apart(self.apart.scale, self.apart.A[used], self.apart.b[rows])
+        same = self.diagonal, self.noise, apart, self.free
+        return AnySpread(self.vectors[used], self.gains[used], *of_course, *same)
 
-    def _halves(self, weight: Floats, gains: Floats) -> Floats:
-        """``1/2 sum_d weight_d z_d^2 - 1/2 log det(I + gains)`` of each course, (M, N), with a row for each design."""
-        logs = np.log1p(gains).sum(axis=2)
-        if len(self.gains) == 1:
-            return (weight[:, 0] @ (self.z**2).T - logs) / 2
-        squares = np.einsum("id,mid->mi", self.z**2, weight[:, self.design_of])
+    def thinned(self, gains: int, delays: int) -> AnySpread:
+        """The same with fewer nodes: every so many-th of the gains and of the delays, from the middle on."""
+        free = self.free.thinned(gains, delays)
+        kept = np.flatnonzero(np.isin(self.free.delays, free.delays))
+        rows = np.add.outer(kept * len(self), np.arange(len(self))).ravel()
+        used, design_of = np.unique(self.design_of[rows], return_inverse=True)
+        apart = None if self.apart is None else Apart(self.apart.scale, self.apart.A[used], self.apart.b[rows])
+        of_row = self.z[rows], self.base, self.squares, self.sizes, design_of.ravel()
+        same = len(used) == 1 and self.diagonal, self.noise, apart, free
+        return AnySpread(self.vectors[used], self.gains[used], *of_row, *same)
+
+    def _halves(self, weight: Floats, known: Floats) -> Floats:
+        """``1/2 sum_d weight_d z_d^2 - 1/2 log det(I + known)`` of each row, (C, D N), with a row for each design."""
+        logs, squares = np.log1p(known).sum(axis=2), np.empty((len(weight), len(self.z)))
+        for g, rows in self._runs:
+            many = isinstance(g, np.ndarray)
+            each = self.z[rows] ** 2
+            squares[:, rows] = np.einsum("id,mid->mi", each, weight[:, g]) if many else weight[:, g] @ each.T
         return np.asarray((squares - logs[:, self.design_of]) / 2)
 
     def _rotated(self, weight: Floats) -> Floats:
-        """What z times the weights (M, G, r) is, back from the eigenvectors, (M, N, r)."""
+        """What z times the weights (C, D G, r) is, back from the eigenvectors, (C, D N, r)."""
         if self.diagonal:
             return self.z * weight
         b = np.empty((len(weight), len(self.z), self.vectors.shape[1]))
-        for rows in chunks(len(self.z), self.z.shape[1] ** 2):
-            g = self.design_of[rows]
-            turned = self.vectors[g] @ (self.z[rows] * weight[:, g]).transpose(1, 2, 0)
-            b[:, rows] = turned.transpose(2, 0, 1)
+        for g, rows in self._runs:
+            if isinstance(g, np.ndarray):
+                turned = self.vectors[g] @ (self.z[rows] * weight[:, g]).transpose(1, 2, 0)
+                b[:, rows] = turned.transpose(2, 0, 1)
+            else:
+                b[:, rows] = (self.z[rows] * weight[:, g, None]) @ self.vectors[g].T
         return b
+
+    @cached_property
+    def _runs(self) -> list[tuple[int | Ints, slice]]:
+        """Rows to be worked on at once: those of one design and its number, or several and the design of each."""
+        ends = [*(np.flatnonzero(np.diff(self.design_of)) + 1).tolist(), len(self.design_of)]
+        if LONG_RUN * len(ends) <= len(self.design_of) or len(self.gains) == 1:
+            return [(int(self.design_of[a]), slice(a, b)) for a, b in pairwise([0, *ends])]
+        return [(self.design_of[rows], rows) for rows in chunks(len(self.z), self.z.shape[1] ** 2)]
 
 
 def sample(here: Modelled, phi: Basis | None = None, scale: float = 1.0) -> AnySpread:
@@ -280,7 +328,7 @@ def sample(here: Modelled, phi: Basis | None = None, scale: float = 1.0) -> AnyS
 def _apart(here: Modelled, phi: Basis, kept: Floats, scale: float) -> AnySpread:
     """The courses' information along `kept`, and about deviations on another length scale."""
     other = on_scale(here, scale)
-    points = np.arange(len(here.courses.designs.points))
+    points = np.arange(len(here.points))
     both = here.information_on(replace(phi, phi=np.hstack([phi[points], other[points]]), row=points))
     f, d = np.split(np.arange(both.rank), [phi.phi.shape[1]])
     gains, turn = np.linalg.eigh(both.A[:, d[:, None], d])
@@ -288,13 +336,14 @@ def _apart(here: Modelled, phi: Basis, kept: Floats, scale: float) -> AnySpread:
     for rows in chunks(len(z), len(d) ** 2):
         z[rows] = (both.b[rows, None][:, :, d] @ turn[both.design_of[rows]])[:, 0]
     apart = Apart(scale, kept.T @ both.A[:, f[:, None], f] @ kept, both.b[:, f] @ kept)
-    of_course = *alone(here.courses, here.gp), here.courses.sizes, both.design_of
-    return AnySpread(kept.T @ both.A[:, f[:, None], d] @ turn, np.maximum(gains, 0), z, *of_course, apart=apart)
+    of_course = *alone(here), both.design_of
+    turned = kept.T @ both.A[:, f[:, None], d] @ turn
+    return AnySpread(turned, np.maximum(gains, 0), z, *of_course, apart=apart, free=here.free)
 
 
 def on_scale(here: Modelled, scale: float) -> Basis:
     """The basis of curves with so many times the length scale of the model."""
-    found = basis(rescaled(here.gp.covariance, scale), here.courses.designs.points, here.least_noise, MAX_RANK)
+    found = basis(rescaled(here.gp.covariance, scale), here.points, here.least_noise, MAX_RANK)
     if not found.reached:
         raise InputError("deviations on so short a length scale are too rough for a small basis.")
     return found
@@ -318,15 +367,15 @@ def rescaled(kernel: Kernel, scale: float) -> Kernel:
 def along(here: Modelled, found: Information, kept: Floats, *, diagonal: bool) -> AnySpread:
     """The courses' information along the columns of `kept`, ready for any spread; `diagonal` if A is, there."""
     A, b = kept.T @ found.A @ kept, found.b @ kept
-    of_course = *alone(here.courses, here.gp), here.courses.sizes, found.design_of
+    of_course = *alone(here), found.design_of
     if diagonal:
         gains = np.maximum(np.diag(A[0]), 0)[None]
-        return AnySpread(np.eye(len(A[0]))[None], gains, b, *of_course, diagonal=True)
+        return AnySpread(np.eye(len(A[0]))[None], gains, b, *of_course, diagonal=True, free=here.free)
     gains, vectors = np.linalg.eigh((A + A.transpose(0, 2, 1)) / 2)
     z = np.empty_like(b)
     for rows in chunks(len(b), b.shape[1] ** 2):
         z[rows] = (b[rows, None, :] @ vectors[found.design_of[rows]])[:, 0]
-    return AnySpread(vectors, np.maximum(gains, 0), z, *of_course)
+    return AnySpread(vectors, np.maximum(gains, 0), z, *of_course, free=here.free)
 
 
 def informative(total: Floats) -> Floats:
@@ -335,17 +384,34 @@ def informative(total: Floats) -> Floats:
     return vectors[:, weight > min(NEGLIGIBLE, weight[-1] / 2)]
 
 
-def alone(courses: TimeCourses, gp: GP) -> tuple[Floats, Floats]:
-    """``-1/2 e^T R_0^-1 e - 1/2 log det(2 pi R_0)`` of each course, (N,), and its ``e^T R_0^-1 e``."""
+def alone(here: Modelled) -> tuple[Floats, Floats, Ints]:
+    """``-1/2 e^T R_0^-1 e - 1/2 log det(2 pi R_0)`` of each course, (N,), its ``e^T R_0^-1 e``, and how many values.
+
+    Where the level is free, with the level integrated out: of one value less.
+    """
+    courses, gp = here.courses, here.gp
     variances = gp.noise_sd**2 + courses.designs.variances[courses.design_rows]
-    residuals, starts = courses.values - gp.mean, courses.starts[:-1]
+    starts = courses.starts[:-1]
+    residuals, levels = _without_levels(here, courses.values - gp.mean)
     if gp.rough_sd:
         time, begin = times_of(courses.points, courses.starts)
         squares, logs = constants(residuals, variances, gp.rough_sd**2, begin)
         starts = time[starts]
     else:
         squares, logs = residuals**2 / variances, np.log(2 * np.pi * variances)
-    return -np.add.reduceat(squares + logs, starts) / 2, np.add.reduceat(squares, starts)
+    base = -(np.add.reduceat(squares + logs, starts) + levels) / 2
+    return base, np.add.reduceat(squares, starts), courses.sizes - int(here.free.level)
+
+
+def _without_levels(here: Modelled, residuals: Floats) -> tuple[Floats, Floats]:
+    """What is left of courses without their weighted means, and ``log(1^T R^-1 1 / 2 pi)``; all, where none is free."""
+    courses = here.courses
+    if not here.free.level:
+        return residuals, np.zeros(len(courses))
+    weights, starts = 1 / here.noise_variances[courses.design_rows], courses.starts[:-1]
+    total = np.add.reduceat(weights, starts)
+    middle = np.add.reduceat(weights * residuals, starts) / total
+    return residuals - np.repeat(middle, courses.sizes), np.log(total / (2 * np.pi))
 
 
 # -- clusters as sums --------------------------------------------------------------------------------------------
@@ -359,7 +425,7 @@ class Clusters:
     b: Floats
     n: Floats
     levels: Floats | None = None
-    """Expected courses of each cluster at each level of the noise, (K, M); None where there is one level."""
+    """Expected courses of each cluster at each node, (K, M); None where there is one node."""
 
     @classmethod
     def of(cls, state: AtSpread, r: Floats) -> Clusters:
@@ -367,7 +433,7 @@ class Clusters:
         r = r[:, :-1]
         A = np.tensordot(state.per_design(r).T, state.A, axes=1)
         levels = state.sizes(r).T
-        return cls(A, r.T @ state.b, levels.sum(axis=1), levels if len(state.noise) > 1 else None)
+        return cls(A, r.T @ state.b, levels.sum(axis=1), levels if len(state.nodes) > 1 else None)
 
     def __add__(self, other: Clusters) -> Clusters:
         return Clusters(self.A + other.A, self.b + other.b, self.n + other.n)
@@ -436,11 +502,11 @@ class Given:
         return cls(r, entropy(r))
 
     def of(self, state: AtSpread) -> tuple[Floats, float]:
-        """The responsibilities of all courses; at levels of the noise that suit a curve of their own, if not known."""
+        """The responsibilities of all courses; at nodes that suit a curve of their own, if not known."""
         if len(self.r) == len(state.b):
             return self.r, self.uncertainty
-        levels, uncertainty = soften(state.alone[:, None].copy(), len(state.noise))
-        r = levels * np.tile(self.r, (len(state.noise), 1))
+        levels, uncertainty = soften(state.alone[:, None].copy(), len(state.nodes))
+        r = levels * np.tile(self.r, (len(state.nodes), 1))
         return r, self.uncertainty + uncertainty
 
     def without(self, empty: Bools) -> Given:
@@ -464,9 +530,9 @@ class Rule:
         if self.empty is not None:
             rho = rho[:, np.append(~self.empty, True)]
         if not self.certain:
-            return soften(rho, len(state.noise))
+            return soften(rho, len(state.nodes))
         r = np.zeros_like(rho)
-        r[:, :-1], uncertainty = soften(rho[:, :-1], len(state.noise))
+        r[:, :-1], uncertainty = soften(rho[:, :-1], len(state.nodes))
         return r, uncertainty
 
     def without(self, empty: Bools) -> Rule:
@@ -506,14 +572,14 @@ def scores(state: AtSpread, clusters: Clusters) -> Floats:
     rho[:, -1] = state.alone + np.log(NONE)
     if clusters.levels is not None:
         rho[:, :-1] += state.c[:, None]
-        state.by_level(rho)[:, :, :-1] += state.noise.expected_logs(clusters.levels).T[:, None]
+        state.by_node(rho)[:, :, :-1] += state.nodes.expected_logs(clusters.levels).T[:, None]
     return rho
 
 
 def soften(rho: Floats, levels: int = 1) -> tuple[Floats, float]:
     """Responsibilities from their logarithms up to a constant, which are overwritten, and their entropy.
 
-    Those of a course add up to one, over so many levels of the noise, of which each has all courses in order.
+    Those of a course add up to one, over so many nodes, of which each has all courses in order.
     """
     rho -= np.tile(rho.reshape(levels, -1, rho.shape[1]).max(axis=0).max(axis=1), levels)[:, None]
     r = np.exp(rho)
@@ -532,7 +598,7 @@ def explained(state: AtSpread, clusters: Clusters, r: Floats) -> float:
     if clusters.levels is None:
         return float(clusters.evidence.sum() + state.c.sum() + r[:, -1] @ state.own)
     others = (state.c @ r[:, :-1]).sum() + state.alone @ r[:, -1]
-    return float(clusters.evidence.sum() + others) + state.noise.log_evidence(clusters.levels)
+    return float(clusters.evidence.sum() + others) + state.nodes.log_evidence(clusters.levels)
 
 
 def log_division(n: Floats, count: int) -> float:
@@ -549,14 +615,14 @@ def left_out(state: AtSpread, r: Floats, clusters: Clusters, labels: Ints) -> Fl
 
     The course itself, as far as it belongs to the cluster, is taken out of the sums first.
     """
-    result = np.empty((len(state.noise), len(state)))
+    result = np.empty((len(state.nodes), len(state)))
     for rows in chunks(len(state), len(result) * state.b.shape[1] ** 2):
         result[:, rows] = _given_the_others(state, np.arange(len(state))[rows], r, clusters, labels[rows])
     return result.ravel()
 
 
 def _given_the_others(state: AtSpread, which: Ints, r: Floats, clusters: Clusters, k: Ints) -> Floats:
-    weight, b = state.by_level(r)[:, which, k], state.by_level(state.b)[:, which]
+    weight, b = state.by_node(r)[:, which, k], state.by_node(state.b)[:, which]
     rest = clusters.b[k] - np.einsum("mi,mid->id", weight, b)
     if state.diagonal:
         own = np.diagonal(state.A, axis1=1, axis2=2)
@@ -564,7 +630,8 @@ def _given_the_others(state: AtSpread, which: Ints, r: Floats, clusters: Cluster
         return _diagonal(gains + own[:, None], rest + b) - _diagonal(gains, rest)
     A = state.A[state.design_of.reshape(len(weight), -1)[:, which]]
     others = clusters.A[k] - np.einsum("mi,mide->ide", weight, A)
-    return evidence(others + A, rest + b) - evidence(others, rest)
+    together = evidence if len(state.nodes.free) == 1 else heights
+    return together(others + A, rest + b) - together(others, rest)
 
 
 def _diagonal(gains: Floats, b: Floats) -> Floats:
@@ -584,5 +651,5 @@ def predictive(state: AtSpread, clusters: Clusters) -> Floats:
             result[rows, k] = (squares - logs[g]) / 2 - own
     if clusters.levels is not None:
         result += state.c[:, None]
-        state.by_level(result)[:] += state.noise.log_shares(clusters.levels).T[:, None]
+        state.by_node(result)[:] += state.nodes.log_shares(clusters.levels).T[:, None]
     return result

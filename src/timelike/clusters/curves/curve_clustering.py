@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,6 +13,7 @@ from timelike.base import checks, notebook
 from timelike.base.arrays import Bools, Floats, Ints
 from timelike.base.blas import one_thread_below
 from timelike.clusters.clustering import Clustering
+from timelike.clusters.curves.alignment import Estimate, aligned, delays_of, gains_of, levels_of
 from timelike.clusters.curves.ascent import climbed, merged, responsibilities
 from timelike.clusters.curves.bound import (
     ALPHA,
@@ -26,7 +27,17 @@ from timelike.clusters.curves.bound import (
     sample,
     soften,
 )
-from timelike.clusters.curves.membership import Choice, Step, counts, judged, kept, likeliest, staying, steps
+from timelike.clusters.curves.membership import (
+    Choice,
+    Step,
+    counts,
+    judged_at_nodes,
+    kept,
+    likeliest,
+    placed_at,
+    staying,
+    steps,
+)
 from timelike.clusters.curves.noise import COMMON, Noise
 from timelike.clusters.curves.outlying_values import Outliers, outlying
 from timelike.courses.designs import frozen
@@ -39,6 +50,7 @@ if TYPE_CHECKING:
 
     from timelike.courses import TimeCourses
     from timelike.gp import GP
+    from timelike.gp.freedom import Freedom
     from timelike.gp.modelled import Modelled
 
 GRID = 101
@@ -91,9 +103,13 @@ class CurveClustering(Clustering):
         Levels of the noise that a course can have, and how likely they are; one level where all courses have the
         model's noise.
     level_weights : (M, N, k + 1) or None
-        The responsibilities at each level of the noise, whose sum they are; None where there is one level.
+        The responsibilities at each node of noise, gain and delay, whose sum they are; None where there is one.
     deviation_scale : float
         Length scale on which courses deviate from their cluster's curve, in units of the model's; see `deviation`.
+    places : (M, N) or None
+        Probability of each node of gain and delay for each course in its nearest cluster, judged by the others there.
+    earned : dict
+        What each freedom, see ``up_to`` of :func:`timelike.mixture`, adds to the log evidence of a course.
     """
 
     here: Modelled
@@ -106,6 +122,8 @@ class CurveClustering(Clustering):
     noise: Noise = COMMON
     level_weights: Floats | None = None
     deviation_scale: float = 1.0
+    places: Floats | None = None
+    earned: dict[str, float] = field(default_factory=dict)
 
     def __getstate__(self) -> dict[str, Any]:
         return {field.name: getattr(self, field.name) for field in fields(self)}  # without what can be computed again
@@ -127,6 +145,11 @@ class CurveClustering(Clustering):
     def gp(self) -> GP:
         """The model."""
         return self.here.gp
+
+    @property
+    def free(self) -> Freedom:
+        """In what courses may differ from their cluster's curve."""
+        return self.here.free
 
     @property
     def none(self) -> Bools:
@@ -153,7 +176,7 @@ class CurveClustering(Clustering):
 
         In the units of the values, and like the model's ``noise_sd`` without the known errors, which differ alike.
         """
-        if self.level_weights is None:
+        if self.level_weights is None or len(self.noise) == 1:
             return np.full(len(self.names), self.gp.noise_sd)
         return self.gp.noise_sd * np.asarray(np.sqrt(self.noise.scales) @ self.level_weights.sum(axis=2))
 
@@ -171,15 +194,60 @@ class CurveClustering(Clustering):
         scale = self.gp.length_scale
         return Deviation(self.spread * self.gp.signal_sd, None if scale is None else scale * self.deviation_scale)
 
+    # -- where courses are in their cluster ---------------------------------------------------------------------
+
+    @cached_property
+    def delay(self) -> Estimate | None:
+        """How much later than the curve of its nearest cluster each course comes: mean, low and high (90 %), (N,).
+
+        None where delays are not free. With a periodic kernel a phase, in the unit of the times.
+        """
+        return None if self.places is None or len(self.free.delays) == 1 else delays_of(self.free, self.places)
+
+    @cached_property
+    def gain(self) -> Estimate | None:
+        """How many times as large as that curve each course is, likewise; None where gains are not free."""
+        return None if self.places is None or len(self.free.log_gains) == 1 else gains_of(self.free, self.places)
+
+    @cached_property
+    def level(self) -> Estimate | None:
+        """The level of each course, around which it varies as that curve does; None where levels are not free."""
+        return levels_of(self) if self.free.level else None
+
+    @cached_property
+    def cluster_levels(self) -> Floats:
+        """The level at which the curve of each cluster is drawn: its members' on average, (k,)."""
+        if self.level is None:
+            return np.full(self.k, self.gp.mean)
+        return np.array([self.level.mean[self.nearest == k].mean() for k in range(self.k)])
+
+    def aligned(self) -> TimeCourses:
+        """The courses moved onto the curve of their nearest cluster: earlier by their delay, of its size and level.
+
+        Examples
+        --------
+        >>> import timelike as tl
+        >>> courses, _ = tl.simulate.profiles(seed=1)
+        >>> lifted = tl.TimeCourses.from_arrays(courses.times[:15], courses.values.reshape(150, 15) + 5)
+        >>> found = tl.mixture(lifted, tl.fit(courses), k=3, up_to="level")
+        >>> found.aligned()
+        TimeCourses: 150 courses, 15 times (0 to 1), no missing values
+        """
+        return aligned(self)
+
     def to_frame(self) -> pd.DataFrame:
         """Table with columns name, cluster (-1: none), probability (of that) and nearest (the likeliest cluster).
 
-        And noise_sd, where courses have a noise of their own.
+        And noise_sd, where courses have a noise of their own; and delay, gain and level with their 90 % intervals
+        (delay_low, delay_high ...), where these are free.
         """
         import pandas as pd
 
         columns = {"name": list(self.names), "cluster": self.labels, "probability": self.confidence}
-        own = {} if self.level_weights is None else {"noise_sd": self.course_noise}
+        own = {"noise_sd": self.course_noise} if len(self.noise) > 1 else {}
+        for name, known in (("delay", self.delay), ("gain", self.gain), ("level", self.level)):
+            if known is not None:
+                own |= {name: known.mean, f"{name}_low": known.low, f"{name}_high": known.high}
         return pd.DataFrame(columns | {"nearest": self.nearest} | own)
 
     def path_frame(self) -> pd.DataFrame:
@@ -232,11 +300,25 @@ class CurveClustering(Clustering):
         """Curves that were asked for, by their times."""
         return {}
 
+    def shapes(self, times: Floats) -> Floats:
+        """The clusters' curves around zero, (k, T): without the model's mean, nor a level where that is free."""
+        features, _, clusters = self._shown(times[:, None])
+        return np.asarray(clusters.moments[0] @ features.T)
+
     def _curves_at(self, asked: Floats) -> Curve:
-        features, rest, clusters = self._with_features(asked)
+        features, rest, clusters = self._shown(asked)
         mean, covariance = clusters.moments
         variance = ((features @ covariance) * features).sum(axis=2) + rest
-        return Curve(frozen(self.gp.mean + mean @ features.T), frozen(np.sqrt(np.maximum(variance, 0))))
+        shown = self.cluster_levels[:, None] + mean @ features.T
+        return Curve(frozen(shown), frozen(np.sqrt(np.maximum(variance, 0))))
+
+    def _shown(self, asked: Floats) -> tuple[Floats, Floats, Clusters]:
+        """What :meth:`_with_features` has; where levels are free, without the average over the times of all courses."""
+        if not self.free.level:
+            return self._with_features(asked)
+        known = np.unique(self.courses.designs.points, axis=0)
+        features, rest, clusters = self._with_features(np.concatenate([asked, known]))
+        return features[: len(asked)] - features[len(asked) :].mean(axis=0), rest[: len(asked)], clusters
 
     def _with_features(self, asked: Floats) -> tuple[Floats, Floats, Clusters]:
         """Features of points, (T, r), their variance that these do not show, and the clusters on the same basis."""
@@ -245,7 +327,7 @@ class CurveClustering(Clustering):
         if np.sqrt(phi.error * rest.max()) <= CURVE_ERROR * self.here.least_noise:
             return phi.at(asked), rest, self._clusters
         # Far from all times of the courses, to which points are related by what the basis leaves out.
-        known = self.courses.designs.points
+        known = self.here.points
         phi = basis(self.gp.covariance, np.concatenate([known, asked]), self.here.least_noise)
         clusters = self._summed(sample(self.here, phi, self.deviation_scale))
         return phi[slice(len(known), None)], np.zeros(len(asked)), clusters
@@ -284,8 +366,8 @@ class CurveClustering(Clustering):
         """
         state, clusters = self._beside(new_courses)
         with one_thread_below():
-            known = state.over_levels(predictive(state, clusters)) + clusters.log_shares
-            r, _ = soften(np.column_stack([known, state.over_levels(state.alone) + np.log(NONE)]))
+            known = state.over_nodes(predictive(state, clusters)) + clusters.log_shares
+            r, _ = soften(np.column_stack([known, state.over_nodes(state.alone) + np.log(NONE)]))
         labels = likeliest(r)
         return Clustering(labels, new_courses.names, self.k, f"predicted by {self.method}", r[:, :-1])
 
@@ -305,8 +387,8 @@ class CurveClustering(Clustering):
 
         state, clusters = self._beside(new_courses)
         with one_thread_below():
-            given_cluster = state.over_levels(predictive(state, clusters)) + np.log(expected_shares(clusters.n))
-        either = np.column_stack([given_cluster, state.over_levels(state.alone) + np.log(NONE)])
+            given_cluster = state.over_nodes(predictive(state, clusters)) + np.log(expected_shares(clusters.n))
+        either = np.column_stack([given_cluster, state.over_nodes(state.alone) + np.log(NONE)])
         return np.asarray(logsumexp(either, axis=1) + state.common)
 
     def _beside(self, new_courses: TimeCourses) -> tuple[AtSpread, Clusters]:
@@ -314,7 +396,7 @@ class CurveClustering(Clustering):
         joint = self.courses.joined(new_courses)
         split = len(self.courses)
         with one_thread_below():
-            data = replace(sample(self.gp.at(joint), scale=self.deviation_scale), noise=self.noise)
+            data = replace(sample(self.gp.at(joint, self.free), scale=self.deviation_scale), noise=self.noise)
             new = data.select(np.arange(split, len(joint))).at(self.spread)
             return new, self._summed(data.select(np.arange(split)))
 
@@ -337,7 +419,10 @@ class CurveClustering(Clustering):
 
     @cached_property
     def _outlying(self) -> Outliers:
-        return outlying(self._measured, self.courses, self.gp, self.labels, self._expected)
+        # A cluster's curve lets expect nothing of a course that is free of it but what its own values do.
+        labels = np.full(len(self.names), -1) if self.free else self.labels
+        courses = self._measured.centered() if self.free.level else self._measured
+        return outlying(courses, self.courses, self.gp, labels, self._expected)
 
     @property
     def _measured(self) -> TimeCourses:
@@ -426,10 +511,11 @@ def finished(
     """
     fit = choice.fit
     r, state = responsibilities(data, fit).r, data.at(fit.spread)
-    probabilities = judged(state, r, fit.clusters)
+    at_nodes = judged_at_nodes(state, r, fit.clusters)
+    probabilities = at_nodes.sum(axis=0)
     sizes = counts(likeliest(probabilities), fit.k)
     keep = staying(sizes, fit.clusters.n, keep_single=keep_single)
-    r, probabilities = state.by_level(kept(r, keep, sizes == 0)), kept(probabilities, keep, sizes == 0)
+    r, probabilities = state.by_node(kept(r, keep, sizes == 0)), kept(probabilities, keep, sizes == 0)
     found = CurveClustering(
         labels=likeliest(probabilities),
         names=here.courses.names,
@@ -443,6 +529,7 @@ def finished(
         noise=data.noise,
         deviation_scale=data.scale,
         level_weights=None if len(r) == 1 else r,
+        places=None if len(data.free) == 1 else placed_at(at_nodes),
         path=choice.path,
         continuum=choice.continuum,
         **known,

@@ -81,7 +81,7 @@ def usual(few: AnySpread, fit: Fit) -> Ints:
     """
     at = few.at(fit.spread)
     logs = scores(at, fit.clusters)
-    logs = logs + at.c[:, None] if len(at.noise) == 1 else at.over_levels(logs)
+    logs = logs + at.c[:, None] if len(at.nodes) == 1 else at.over_nodes(logs)
     none = logs[:, -1] > logs[:, :-1].max(axis=1)
     suits = np.where(none, -np.inf, logs.max(axis=1) / few.sizes)
     odd = max(int(np.ceil(ODD * len(few))), int(none.sum()))
@@ -90,17 +90,29 @@ def usual(few: AnySpread, fit: Fit) -> Ints:
 
 def judged(state: AtSpread, r: Floats, clusters: Clusters) -> Floats:
     """Probabilities (N, K + 1) in which a course's own cluster is judged by the other courses in it."""
+    return judged_at_nodes(state, r, clusters).sum(axis=0)
+
+
+def judged_at_nodes(state: AtSpread, r: Floats, clusters: Clusters) -> Floats:
+    """The same at each node, (M, N, K + 1)."""
     rho = scores(state, clusters)
-    nearest, everyone = state.over_levels(rho[:, :-1]).argmax(axis=1), np.arange(len(state))
-    weights, k = state.by_level(r)[:, everyone, nearest], len(clusters.n)
+    nearest, everyone = state.over_nodes(rho[:, :-1]).argmax(axis=1), np.arange(len(state))
+    weights, k = state.by_node(r)[:, everyone, nearest], len(clusters.n)
     weight = weights.sum(axis=0)
     share = (ALPHA + clusters.n[nearest] - weight) / (ALPHA * k + clusters.n.sum() - weight)
-    density = state.by_level(left_out(state, r, clusters, nearest))
+    density = state.by_node(left_out(state, r, clusters, nearest))
     if clusters.levels is not None:
         others = np.maximum(clusters.levels[nearest] - weights.T, 0)
-        density += state.by_level(state.c) + state.noise.log_shares(others).T
-    state.by_level(rho)[:, everyone, nearest] = density + np.log(share * (1 - NONE))
-    return state.by_level(soften(rho, len(state.noise))[0]).sum(axis=0)
+        density += state.by_node(state.c) + state.nodes.log_shares(others).T
+    state.by_node(rho)[:, everyone, nearest] = density + np.log(share * (1 - NONE))
+    return state.by_node(soften(rho, len(state.nodes))[0])
+
+
+def placed_at(at_nodes: Floats) -> Floats:
+    """Probability of each node in each course's likeliest cluster, (M, N), from those in all, (M, N, K + 1)."""
+    nearest = at_nodes[:, :, :-1].sum(axis=0).argmax(axis=1)
+    own = at_nodes[:, np.arange(at_nodes.shape[1]), nearest]
+    return np.asarray(own / np.maximum(own.sum(axis=0), np.finfo(float).tiny))
 
 
 def likeliest(probabilities: Floats) -> Ints:

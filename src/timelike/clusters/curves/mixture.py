@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sized
+from collections.abc import Sequence, Sized
 from dataclasses import dataclass, replace
+from warnings import catch_warnings
 
 import numpy as np
 
@@ -14,12 +15,14 @@ from timelike.clusters.curves.ascent import (
     Courses,
     Effort,
     check_spread,
+    climbed,
     fit_k,
     lifted,
     walk,
 )
-from timelike.clusters.curves.bound import AnySpread, Fit, sample
+from timelike.clusters.curves.bound import AnySpread, Fit, Given, Rule, sample
 from timelike.clusters.curves.curve_clustering import CurveClustering, finished
+from timelike.clusters.curves.freedom_search import EARNERS, Prices, learned, refined_nodes, searched
 from timelike.clusters.curves.membership import Choice, steps, supported
 from timelike.clusters.curves.noise import COMMON
 from timelike.clusters.curves.noise_search import CLEAR, LISTENERS, improved, noise_of
@@ -27,6 +30,7 @@ from timelike.clusters.curves.refinement import SLIGHT, Within, apart, maximised
 from timelike.courses import TimeCourses
 from timelike.exceptions import DataWarning, InputError, warn
 from timelike.gp import GP
+from timelike.gp.freedom import NAMES, Freedom, asked_for, freedom, period_of
 from timelike.gp.kernels import unclocked
 from timelike.gp.modelled import Modelled
 from timelike.gp.search_space import extent
@@ -53,6 +57,8 @@ def mixture(
     robust: bool = True,
     noise: str = "auto",
     refine: bool | str = "auto",
+    up_to: str | Sequence[str] = (),
+    max_delay: float | None = None,
     max_k: int = MAX_K,
     seed: int = 0,
     effort: Effort = EFFORT,
@@ -87,6 +93,14 @@ def mixture(
         ``"auto"``: where another length scale raises the bound clearly (by 10), and where courses deviate from their
         cluster's curve on a length scale that is clearly not the curve's; warnings say so, and ``deviation`` of the
         result has it. A model that was not fitted stays as it is. ``False``: any model does.
+    up_to
+        In what courses of a cluster may differ: any of ``"level"`` (only changes count), ``"gain"`` (each is its
+        cluster's curve, so many times as large) and ``"delay"`` (so much later). ``level``, ``gain`` and ``delay`` of
+        the result have each course's, ``earned`` what each freedom adds to the evidence. ``"auto"``: those that pay
+        clearly; a warning says which. With gains or delays all courses have the model's noise.
+    max_delay
+        How far apart in time two courses of a cluster may be, in the unit of the times: needed for delays, but not by
+        a periodic kernel, where they are phases.
     max_k
         Largest number of clusters that is tried.
     seed
@@ -110,21 +124,27 @@ def mixture(
     check_noise(noise)
     if not (isinstance(refine, (bool, np.bool_)) or refine == "auto"):
         raise InputError(f"refine is {refine!r}: choose from auto, True and False.")
+    asked = Asked.of(courses, gp, up_to, max_delay)
     with one_thread_below():
-        wild = wild_values(courses, gp) if robust else NONE
-        here = gp.at(wild.weighed(courses))
+        wild = wild_values(courses.centered() if asked.levels else courses, gp) if robust else NONE
         search = Search(k, spread, max_k, seed, effort, noise)
+        names, earned = asked.names(search, wild.weighed(courses))
+        here = gp.at(wild.weighed(courses), freedom(courses, gp, names, max_delay if "delay" in names else None))
         data, choice = search.of(sample(here.smooth()))
+        free, here = here.free, here.freed(data.free)
         adapted = refine == "auto" and gp.log_likelihood is not None  # a model that was not fitted is the user's
         if (refine != "auto" and refine) or (adapted and promising(here, data, choice.fit, CLEAR)):
             here, data, choice = with_other_model(search, here, data, choice)
-        if adapted and spread is None and not choice.continuum:  # whose slices are no clusters
+        if len(free) > 1:
+            here, data, choice = with_all_nodes(here, free, choice)
+        elif adapted and spread is None and not choice.continuum:  # whose slices are no clusters
             here, data, choice = with_deviations(search, here, data, choice)
-        known = {"learned": spread is None, "measured": courses}
+        known = {"learned": spread is None, "measured": courses, "earned": earned}
         result = finished(here, data, choice, "mixture", keep_single=k is not None, **known)
     say(result.k, k, choice)
     say_wild(wild, result)
     say_noise(result)
+    say_freedoms(result, up_to)
     if adapted:
         say_model(gp, result)
     return result
@@ -171,6 +191,8 @@ class Search:
 
     def of(self, data: AnySpread) -> tuple[AnySpread, Choice]:
         """The courses with a noise of their own, or of their clusters', where that pays, and the fit to them."""
+        if len(data.free) > 1:
+            return self._with_freedoms(data)
         choice = self.chosen(data)
         noise = COMMON if self.noise == "common" else noise_of(data, choice.fit, self.spread, self.seed)
         for _ in range(NOISE_ROUNDS if noise is not COMMON else 0):
@@ -181,9 +203,60 @@ class Search:
                 break
         return data, choice
 
+    def _with_freedoms(self, data: AnySpread) -> tuple[AnySpread, Choice]:
+        """The courses on few nodes, with the prior of gains and delays that suits them, and the fit to them."""
+        data = data.thinned(*searched(data))
+        few, choice = data.draw(LISTENERS, self.seed), self.chosen(data)
+        start = choice.fit if few is data else lifted(few, choice.fit, self.spread, self.effort)
+        data = replace(data, free=learned(few, start, self.spread)[0].free)
+        return data, self.chosen(data)
+
+    def reached(self, courses: TimeCourses, gp: GP, names: tuple[str, ...], max_delay: float | None) -> float:
+        """The bound with the freedoms of these names, all courses with the model's noise."""
+        free = freedom(courses, gp, names, max_delay if "delay" in names else None)
+        return replace(self, noise="common").of(sample(gp.at(courses, free).smooth()))[1].fit.bound
+
     def chosen(self, data: AnySpread) -> Choice:
         """The fit with k clusters, or with as many as the bound prefers."""
         return chosen(data, self.k, self.spread, self.max_k, self.seed, self.effort)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The freedoms that a caller asks for: by name, or those that pay."""
+
+    courses: TimeCourses
+    gp: GP
+    up_to: tuple[str, ...]
+    auto: bool
+    max_delay: float | None
+
+    @classmethod
+    def of(cls, courses: TimeCourses, gp: GP, up_to: str | Sequence[str], max_delay: float | None) -> Asked:
+        """What is asked for, once it is clear that it can be had."""
+        auto = isinstance(up_to, str) and up_to == "auto"
+        can_delay = max_delay is not None or period_of(gp.kernel) is not None
+        names = asked_for(up_to) if not auto else NAMES if can_delay else NAMES[:2]
+        freedom(courses, gp, names, max_delay)
+        return cls(courses, gp, names, auto, max_delay)
+
+    @property
+    def levels(self) -> bool:
+        """Whether levels may differ."""
+        return "level" in self.up_to
+
+    def names(self, search: Search, courses: TimeCourses) -> tuple[tuple[str, ...], dict[str, float]]:
+        """The freedoms to take, and what each adds to the log evidence of a course."""
+        if not self.up_to:
+            return (), {}
+        which = np.sort(np.random.default_rng(search.seed).permutation(len(courses))[:EARNERS])
+        few = courses if len(which) == len(courses) else courses.select(which)
+        k = None if search.k is None else min(search.k, len(few))
+        asked = replace(search, k=k)
+        with catch_warnings(action="ignore", category=DataWarning):
+            prices = Prices(lambda some, names: asked.reached(some, self.gp, names, self.max_delay), few, self.gp)
+            names = prices.paying(self.up_to) if self.auto else self.up_to
+            return names, prices.earned(names)
 
 
 def with_other_model(
@@ -192,6 +265,14 @@ def with_other_model(
     """The model, the courses and the fit after hyperparameters were adapted to the clusters."""
     here, data, fit = refined(here, data, choice.fit, search.spread)
     return here, data, search.chosen(data) if search.k is None else Choice(fit, steps([fit], len(data)))
+
+
+def with_all_nodes(here: Modelled, free: Freedom, choice: Choice) -> tuple[Modelled, AnySpread, Choice]:
+    """The courses on as many nodes of a freedom as are affordable, which say where each is, and the fit to them."""
+    here = here.freed(refined_nodes(free, here.free, len(here.courses)))
+    data = sample(here)
+    weights = Given(*Rule(choice.fit.clusters).of(data.at(choice.fit.spread)))
+    return here, data, replace(choice, fit=climbed(data, weights, choice.fit.spread))
 
 
 def with_deviations(
@@ -234,7 +315,7 @@ def _taking_turns(
         lost = search.k is not None and found.fit.k < choice.fit.k
         if lost or found.fit.bound < choice.fit.bound + 1:
             break
-        here, data, choice = within.gp.at(here.courses), again, found
+        here, data, choice = here.under(within.gp), again, found
         within = maximised(here, data, found.fit, Within(within.gp, found.fit.spread, within.scale), apart=True)
     return here, data, choice
 
@@ -247,7 +328,7 @@ def sought(
         fit = fit_k(data, k, spread, seed, effort)
         return Choice(fit, steps([fit], len(data)))
     few = data.draw(effort.walkers, seed)
-    if len(few.noise) > 1:
+    if len(few.nodes) > 1:
         few = few.draw(LISTENERS, seed)
     fits = walk(few, spread, min(max_k, len(few)), seed, effort)
     fit, continuum = choose(fits)
@@ -327,7 +408,7 @@ def say_wild(wild: Wild, found: CurveClustering) -> None:
 
 def say_noise(found: CurveClustering) -> None:
     """Tell the user where courses, or clusters, have a noise of their own."""
-    if found.level_weights is None:
+    if len(found.noise) == 1:
         return
     whose = [f"courses (by a factor of {np.exp(found.noise.width / 2):.2g})"] if found.noise.width > 0 else []
     whose += ["clusters"] if found.noise.between > 0 else []
@@ -342,6 +423,26 @@ def say_noise(found: CurveClustering) -> None:
         "noise='common' (--noise common) takes the model's for all.",
         DataWarning,
     )
+
+
+def say_freedoms(found: CurveClustering, up_to: str | Sequence[str]) -> None:
+    """Tell the user which freedoms were taken, where that was left open, and which of those asked for do not pay."""
+    if isinstance(up_to, str) and up_to == "auto":
+        taken = "".join(f" {name} ({gain:+.2g} for each course)" for name, gain in found.earned.items())
+        warn(
+            f"courses of a cluster may differ in:{taken}, by what it adds to the log evidence."
+            if taken
+            else "courses of a cluster differ neither in level, size nor delay by more than their noise and spread.",
+            DataWarning,
+        )
+        return
+    idle = [name for name, gain in found.earned.items() if gain <= 0]
+    if idle:
+        warn(
+            f"the courses do not use the freedom in {' and '.join(idle)}: without it the log evidence is as large "
+            "(earned has the figures).",
+            DataWarning,
+        )
 
 
 def say_model(given: GP, found: CurveClustering) -> None:

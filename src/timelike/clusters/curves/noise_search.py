@@ -65,7 +65,7 @@ def improved(data: AnySpread, fit: Fit, spread: float | None, seed: int) -> tupl
 
 def _few(few: AnySpread, fit: Fit) -> Given | Rule:
     """Weights of a sample of the courses of a fit."""
-    if isinstance(fit.weights, Given) and len(fit.weights.r) == len(few) * len(few.noise):
+    if isinstance(fit.weights, Given) and len(fit.weights.r) == len(few) * len(few.nodes):
         return fit.weights
     return Rule(fit.clusters)
 
@@ -87,7 +87,7 @@ def _learned(few: AnySpread, fit: Fit, spread: float | None, freedoms: Freedoms)
 def _told(few: AnySpread, fit: Fit, freedoms: Freedoms) -> _Told:
     """What the courses of a fit say about their noise."""
     at = few.at(fit.spread)
-    r = at.by_level(_few(few, fit).of(at)[0]).sum(axis=0)
+    r = at.by_node(_few(few, fit).of(at)[0]).sum(axis=0)
     logs = ladder(float(few.sizes.mean()), own=freedoms.own)
     return _Told(logs, level_evidence(replace(few, noise=Noise(logs)).at(fit.spread), fit.clusters, r))
 

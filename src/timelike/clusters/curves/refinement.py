@@ -24,7 +24,9 @@ FURTHEST = 5.0
 REFINERS = 500
 """So many courses, drawn at random, decide about hyperparameters,"""
 ASKED = 3000
-"""and so many, which takes three looks at them, whether that is worth it."""
+"""and so many, which takes three looks at them, whether that is worth it,"""
+AT_NODES = 150
+"""but not more than so many where each has many nodes."""
 SCALES = (0.4, 2.5)
 """Length scales that are tried first, in units of the model's."""
 FEW, PATIENCE, PROMISE = 100, 10.0, 1.0
@@ -62,7 +64,7 @@ class Within:
 
     def information(self, here: Modelled, noise: Noise = COMMON) -> AnySpread:
         """What the courses say under this model."""
-        return replace(sample(self.gp.at(here.courses).smooth(), scale=self.scale), noise=noise)
+        return replace(sample(here.under(self.gp).smooth(), scale=self.scale), noise=noise)
 
 
 def _other(gp: GP, kernel: Kernel, **changed: float) -> GP:
@@ -72,7 +74,7 @@ def _other(gp: GP, kernel: Kernel, **changed: float) -> GP:
 
 def refined(here: Modelled, data: AnySpread, fit: Fit, spread: float | None) -> tuple[Modelled, AnySpread, Fit]:
     """Courses and model, their information and the fit, after hyperparameters and weights took turns while it paid."""
-    if spread is None and len(data) * len(data.noise) > EFFORT.many:
+    if spread is None and len(data) * len(data.nodes) > EFFORT.many:
         spread = fit.spread
     for _ in range(3):
         within = maximised(here, data, fit, Within(here.gp, fit.spread), apart=False)
@@ -80,7 +82,7 @@ def refined(here: Modelled, data: AnySpread, fit: Fit, spread: float | None) -> 
         higher = climbed(again, responsibilities(data, fit), spread)
         if higher.bound - fit.bound < 0.1:
             break
-        here, data, fit = within.gp.at(here.courses), again, higher
+        here, data, fit = here.under(within.gp), again, higher
     return here, data, fit
 
 
@@ -117,11 +119,13 @@ def apart(here: Modelled, data: AnySpread, fit: Fit) -> Within | None:
 
 def drawn(here: Modelled, data: AnySpread, fit: Fit, count: int = REFINERS) -> tuple[Modelled, Given]:
     """Some of the courses that are in a cluster under the model, and their weights."""
+    if len(data.free) > 1:
+        count = min(count, AT_NODES)
     which = np.sort(np.random.default_rng(0).permutation(len(here.courses))[:count])
     which = which[usual(data.select(which), fit)]
     r = responsibilities(data, fit).r
-    levels = r.reshape(len(data.noise), -1, r.shape[1])[:, which]
-    return here.gp.at(here.courses.select(which)), Given.at(levels.reshape(-1, r.shape[1]))
+    levels = r.reshape(len(data.nodes), -1, r.shape[1])[:, which]
+    return here.gp.at(here.courses.select(which), here.free), Given.at(levels.reshape(-1, r.shape[1]))
 
 
 def _tried(few: Modelled, weights: Given, noise: Noise, scale: float) -> tuple[float, Within] | None:

@@ -1,0 +1,144 @@
+"""Freedoms in clusters: how much gains and delays differ, learned from the clusters, and which freedoms pay."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+
+import numpy as np
+
+from timelike.base.arrays import Floats
+from timelike.clusters.curves.ascent import climbed, responsibilities
+from timelike.clusters.curves.bound import AnySpread, Fit
+from timelike.clusters.curves.noise_search import CLEAR
+from timelike.courses import TimeCourses
+from timelike.gp import GP
+from timelike.gp.freedom import FURTHEST, MOST, NAMES, Freedom, nodes
+
+SEARCHED = 9, 13
+"""Nodes of gains and of delays on which clusters are sought, at most."""
+MOST_ROWS = 500_000
+"""Courses times nodes, at most."""
+ROUNDS = 20
+"""How often clusters and the prior of gains and delays take turns, at most."""
+LEAST_RISE = 0.1
+"""as long as the bound rises by so much."""
+EARNERS = 300
+"""So many courses, drawn at random, decide whether a freedom pays."""
+NARROWEST = 0.1
+"""Smallest standard deviation of gains and delays, in steps between two nodes: then there are none."""
+
+
+def searched(data: AnySpread) -> tuple[int, int]:
+    """Nodes of gains and of delays on which clusters are sought."""
+    return _within(data.free, len(data), SEARCHED)
+
+
+def refined_nodes(fine: Freedom, known: Freedom, count: int) -> Freedom:
+    """The prior that was learned, on all nodes that so many courses can afford, of gains as far as it reaches."""
+    gains = fine.log_gains
+    if len(gains) > 1:
+        gains = nodes(min(FURTHEST * max(known.gain_sd, 2 * fine.step[0]), gains[-1]), fine.step[0])
+    free = replace(known, log_gains=gains, delays=fine.delays)
+    return free.thinned(*_within(free, count, (MOST, MOST)))
+
+
+def _within(free: Freedom, count: int, most: tuple[int, int]) -> tuple[int, int]:
+    """At most so many nodes of gains and delays, and fewer where there are many courses."""
+    gains, delays = min(most[0], len(free.log_gains)), min(most[1], len(free.delays))
+    share = min(1.0, MOST_ROWS / (count * gains * delays))
+    smaller = share ** (1 / max((gains > 1) + (delays > 1), 1))
+    return max(3, int(gains * smaller)) if gains > 1 else 1, max(3, int(delays * smaller)) if delays > 1 else 1
+
+
+def learned(data: AnySpread, fit: Fit, spread: float | None) -> tuple[AnySpread, Fit]:
+    """The courses with the prior of gains and delays that suits their clusters, and the fit to them."""
+    for _ in range(ROUNDS):
+        suited, weights = _suited(data.free, fit), responsibilities(data, fit)
+        alone = replace(suited, delay_sd=data.free.delay_sd)  # delays that are all equally likely may suit better
+        tried = [replace(data, free=free) for free in dict.fromkeys((suited, alone))]
+        again, higher = max(((one, climbed(one, weights, spread)) for one in tried), key=lambda pair: pair[1].bound)
+        if higher.bound < fit.bound + LEAST_RISE:
+            break
+        data, fit = again, higher
+    return data, fit
+
+
+def _suited(free: Freedom, fit: Fit) -> Freedom:
+    """The freedom whose prior suits the expected gains and delays in clusters best."""
+    if fit.clusters.levels is None:
+        return free
+    counts = fit.clusters.levels.sum(axis=0).reshape(len(free.log_gains), len(free.delays))
+    gain_step, delay_step = free.step
+    gain_sd = max(_sd(np.array(free.log_gains), counts.sum(axis=1)), NARROWEST * gain_step)
+    delay_sd = max(_sd(np.array(free.delays), counts.sum(axis=0)), NARROWEST * delay_step)
+    return replace(
+        free,
+        gain_sd=gain_sd if len(free.log_gains) > 1 else free.gain_sd,
+        delay_sd=delay_sd if len(free.delays) > 1 and free.period is None else np.inf,
+    )
+
+
+def _sd(at: Floats, weights: Floats) -> float:
+    return float(np.sqrt(at**2 @ weights / weights.sum()))
+
+
+# -- which of them pay -----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Prices:
+    """The bound that some courses reach with each set of freedoms.
+
+    Attributes
+    ----------
+    reached
+        The bound of courses with the freedoms of these names.
+    courses, gp
+        The courses that decide, and their model.
+    """
+
+    reached: Callable[[TimeCourses, tuple[str, ...]], float]
+    courses: TimeCourses
+    gp: GP
+    _known: dict[tuple[str, ...], float] = field(default_factory=dict)
+
+    def bound(self, names: tuple[str, ...]) -> float:
+        """The bound with these freedoms, the level's at what a level costs whose size is known from all courses."""
+        if names not in self._known:
+            price = level_price(self.courses, self.gp) if "level" in names else 0.0
+            self._known[names] = self.reached(self.courses, names) - price
+        return self._known[names]
+
+    def earned(self, names: tuple[str, ...]) -> dict[str, float]:
+        """What each freedom adds to the log evidence of a course, beside the others."""
+        all_of_them = self.bound(names)
+        without = {name: tuple(other for other in names if other != name) for name in names}
+        return {name: (all_of_them - self.bound(rest)) / len(self.courses) for name, rest in without.items()}
+
+    def paying(self, candidates: tuple[str, ...]) -> tuple[str, ...]:
+        """The freedoms that raise the bound clearly, one after the other, the one that raises it most first."""
+        taken: tuple[str, ...] = ()
+        while len(taken) < len(candidates):
+            sets = [_ordered((*taken, name)) for name in candidates if name not in taken]
+            best = max(sets, key=self.bound)
+            if self.bound(best) < self.bound(taken) + CLEAR:
+                break
+            taken = best
+        return taken
+
+
+def _ordered(names: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(name for name in NAMES if name in names)
+
+
+def level_price(courses: TimeCourses, gp: GP) -> float:
+    """What levels of their own cost courses, whose size is that of the levels there are, at least that of the signal.
+
+    The bound integrates over levels as if all were equally likely; under a normal distribution of variance L^2 they
+    have the density ``exp(-level^2 / 2 L^2) / sqrt(2 pi) L``, on average over levels of just that variance.
+    """
+    middles = np.array([courses.values[a:b].mean() for a, b in pairwise(courses.starts)]) - gp.mean
+    variance = gp.signal_sd**2 + float((middles**2).mean())
+    return len(courses) * float(np.log(2 * np.pi * variance) + 1) / 2
