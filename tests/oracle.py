@@ -182,7 +182,9 @@ def pair_nodes(log_gains, delays, gain_sd, period=None):
     for a in log_gains:
         for h in delays:
             if period is None:
-                found.append((2 * a, 2 * h, -h, -((2 * a / gain_sd) ** 2) / 4 + np.log(1 - 2 * abs(h) / (2 * delays[-1] + step))))
+                found.append(
+                    (2 * a, 2 * h, -h, -((2 * a / gain_sd) ** 2) / 4 + np.log(1 - 2 * abs(h) / (2 * delays[-1] + step)))
+                )
             else:
                 found.append((2 * a, h, 0.0, -((2 * a / gain_sd) ** 2) / 4))
     logs = np.array([node[3] for node in found])

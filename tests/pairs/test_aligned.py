@@ -5,18 +5,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from sklearn.gaussian_process import kernels as sk
 
 import oracle
-import timelike as tl
 from timelike import GP, TimeCourses
-from timelike.gp.freedom import Freedom, freedom, nodes
+from timelike.gp.freedom import Freedom, nodes
 from timelike.pairs.aligned.nodes import PairNodes
 from timelike.pairs.aligned.placed import Placed
-from timelike.pairs.aligned.route import AlignedRoute, route_of, summed
+from timelike.pairs.aligned.route import AlignedRoute
 from timelike.pairs.aligned.weighing import ByGrids, ByInformation, Densely
-from timelike.pairs.job import Job
-from timelike.pairs.similarity import in_memory
 
 SIGNAL, NOISE, MEAN = 1.3, 0.4, 0.2
 WAYS = {

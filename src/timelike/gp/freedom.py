@@ -119,7 +119,7 @@ def freedom(courses: TimeCourses, gp: GP, up_to: Any = (), max_delay: Any = None
     if "delay" not in names and max_delay is not None:
         raise InputError(f"max_delay is {max_delay!r}, but no delays are asked for: add 'delay' to up_to.")
     delays = _delays(courses, gp, max_delay) if "delay" in names else {}
-    gains = {"log_gains": _gains(courses, gp, level="level" in names)} if "gain" in names else {}
+    gains: dict[str, Any] = {"log_gains": _gains(courses, gp, level="level" in names)} if "gain" in names else {}
     return Freedom("level" in names, **gains, **delays)
 
 

@@ -118,7 +118,7 @@ class Job:
         return out
 
     def matches(self, tile: Tile) -> Matches:
-        """The similarities of a tile with the delays and gains of its pairs: the mirror image is the other way round."""
+        """The similarities of a tile, and the delays and gains of its pairs; below the diagonal their opposites."""
         if not isinstance(self.way, AlignedRoute):
             raise TypeError(f"route {self.way.name} knows no delays and gains.")
         rows, cols = tile

@@ -56,10 +56,9 @@ class PairNodes:
             first, apart = np.full(len(delays), len(delays) // 2), delays
         prior = _normalised(log_prior_of_gains(free, gains))[:, None] + _normalised(log_prior_of_delays(free, apart))
         shape = len(gains), len(delays)
-        by_delay = (np.tile(part, len(gains)) for part in (first, places))
-        return cls(
-            *by_delay, np.repeat(gains, shape[1]), np.tile(apart, shape[0]), prior.ravel(), shape, free.period
-        )
+        at = np.tile(np.stack([first, places]), shape[0])
+        by_gain, by_delay = np.repeat(gains, shape[1]), np.tile(apart, shape[0])
+        return cls(at[0], at[1], by_gain, by_delay, prior.ravel(), shape, free.period)
 
     @property
     def gains(self) -> tuple[Floats, Floats]:

@@ -18,8 +18,8 @@ import numpy as np
 
 from timelike.base.arrays import Floats, Ints
 from timelike.base.tiles import spans
-from timelike.gp.modelled import Modelled
 from timelike.gp.information import log_det_plus_identity
+from timelike.gp.modelled import Modelled
 from timelike.pairs.aligned.nodes import PairNodes
 from timelike.pairs.aligned.placed import Placed
 from timelike.pairs.elimination import Engine, eliminate, engine, precise_engine
@@ -37,8 +37,13 @@ AT_ONCE = 1_000_000
 class Weighing(Protocol):
     """A way to compute the log weights of the nodes of pairs."""
 
-    name: str
-    side: int
+    @property
+    def name(self) -> str:
+        """As the route of courses without freedoms."""
+
+    @property
+    def side(self) -> int:
+        """Courses along each side of a tile."""
 
     @property
     def order(self) -> Ints:
@@ -160,7 +165,8 @@ class ByGrids:
         result = np.empty((len(self.placed.nodes), len(rows)))
         for key in np.unique(both):
             which = np.flatnonzero(both == key)
-            result[:, which] = self._pairs_of(*divmod(int(key), self.placed.A.shape[1]), rows[which], cols[which])
+            g, h = divmod(int(key), self.placed.A.shape[1])
+            result[:, which] = self._pairs_of(g, h, rows[which], cols[which])
         return result
 
     def _pairs_of(self, g: int, h: int, rows: Ints, cols: Ints) -> Floats:
@@ -273,18 +279,12 @@ def _means(A: Floats, b: Floats) -> Floats:
 
 def _one_by_one(way: Weighing, rows: Ints, cols: Ints) -> Floats:
     """The pairs (rows[p], cols[p]) from tiles of a single course each, (T, P)."""
-    found = []
+    found, order = [], np.argsort(rows, kind="stable")
     for i in np.unique(rows):
-        found += [(i, [(np.flatnonzero(rows == i)[c], block[:, 0]) for _, c, block in _row(way, i, cols[rows == i])])]
-    parts = [part for _, one in found for part in one]
-    result = np.empty((len(parts[0][1]), len(rows)))
-    for places, block in parts:
-        result[:, places] = block
+        found += [block[:, 0] for *_, block in way.blocks(np.array([i]), cols[rows == i])]
+    result = np.empty((len(found[0]), len(rows)))
+    result[:, order] = np.concatenate(found, axis=1)
     return result
-
-
-def _row(way: Weighing, i: int, cols: Ints) -> Iterator[Block]:
-    return way.blocks(np.array([i]), cols)
 
 
 # -- rough kernels -----------------------------------------------------------------------------------------------
@@ -315,7 +315,9 @@ class Densely:
     @cached_property
     def contrasts(self) -> list[Floats]:
         """What is known of the values of each course, (n, n) or (n, n - 1)."""
-        return [contrasts(len(one.residual)) if self.here.free.level else np.eye(len(one.residual)) for one in self.courses]
+        return [
+            contrasts(len(one.residual)) if self.here.free.level else np.eye(len(one.residual)) for one in self.courses
+        ]
 
     @cached_property
     def own(self) -> tuple[Floats, Floats]:
