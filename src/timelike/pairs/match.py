@@ -10,6 +10,7 @@ import numpy as np
 
 from timelike.base import checks
 from timelike.base.arrays import Floats
+from timelike.base.blas import one_thread_below
 from timelike.courses import TimeCourses
 from timelike.gp import GP
 from timelike.gp.freedom import Freedom, freedom
@@ -156,8 +157,9 @@ def match(
     i, j = (position(courses, which) for which in (first, second))
     pair = courses.select([i]).joined(courses.select([j]))
     free = freedom(courses, gp, up_to, max_delay)
-    logs = _logs(gp.at(pair, free), PairNodes.of(free))
-    looked = _looked_at(pair, gp, free, logs)
+    with one_thread_below():  # many small matrices
+        logs = _logs(gp.at(pair, free), PairNodes.of(free))
+        looked = _looked_at(pair, gp, free, logs)
     found = Match(pair, gp, float(log_sum(logs[:, None])[0]), *_of(looked.delay), *_of(looked.gain))
     return replace(found, levels=_levels(found)) if free.level else found
 
