@@ -6,7 +6,7 @@ by e^u, the first is put at ``-d/2`` and ``-u/2``, the second at ``d/2`` and ``u
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -59,6 +59,11 @@ class PairNodes:
         at = np.tile(np.stack([first, places]), shape[0])
         by_gain, by_delay = np.repeat(gains, shape[1]), np.tile(apart, shape[0])
         return cls(at[0], at[1], by_gain, by_delay, prior.ravel(), shape, free.period)
+
+    def some(self, which: Ints) -> PairNodes:
+        """Some of the nodes, no longer in rows and columns."""
+        moved = {"log_gains": self.log_gains[which], "delays": self.delays[which], "log_prior": self.log_prior[which]}
+        return replace(self, first=self.first[which], second=self.second[which], shape=(1, len(which)), **moved)
 
     @property
     def gains(self) -> tuple[Floats, Floats]:

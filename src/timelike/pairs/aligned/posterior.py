@@ -7,7 +7,7 @@ what the data say about a delay is smooth, nearly a parabola: a spline through t
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -44,16 +44,18 @@ class Told(NamedTuple):
 def told(nodes: PairNodes, free: Freedom, logs: Floats) -> Told:
     """Delay and gain of pairs with the log weights `logs` (T, P) of their nodes."""
     step = max(1, AT_ONCE // (FINER * max(nodes.shape)))
-    parts = [_told(nodes, free, logs[:, p : p + step]) for p in range(0, logs.shape[1], step)]
-    return Told(*(_joined([part[k] for part in parts]) for k in range(len(Told._fields))))  # type: ignore[arg-type]
+    return joined([_told(nodes, free, logs[:, p : p + step]) for p in range(0, logs.shape[1], step)])
 
 
-def _joined(parts: list[Spread | Floats | None]) -> Spread | Floats | None:
-    if parts[0] is None:
-        return None
-    if isinstance(parts[0], Spread):
-        return Spread(*(np.concatenate(part) for part in zip(*parts, strict=True)))
-    return np.concatenate(parts)  # type: ignore[arg-type]
+def joined(parts: list[Told]) -> Told:
+    """What pairs say, of several sets of pairs one after the other."""
+    delay, gain = (_spreads([part[k] for part in parts]) for k in (0, 1))
+    later = [part.later for part in parts if part.later is not None]
+    return Told(delay, gain, np.concatenate(later) if later else None)
+
+
+def _spreads(parts: list[Any]) -> Spread | None:
+    return None if parts[0] is None else Spread(*(np.concatenate(part) for part in zip(*parts, strict=True)))
 
 
 def _told(nodes: PairNodes, free: Freedom, logs: Floats) -> Told:

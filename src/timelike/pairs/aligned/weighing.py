@@ -30,6 +30,8 @@ Block = tuple[slice, slice, Floats]
 
 IN_CACHE = 80_000
 """Numbers that are worked on at once: less than a processor keeps near."""
+FACTORS = 2_000_000
+"""Numbers that matrix products are made of, at once."""
 AT_ONCE = 1_000_000
 """Numbers worked on at once where each of them costs much."""
 
@@ -97,9 +99,16 @@ class ByGrids:
                     yield _moved(r, i.start), _moved(c, j.start), block
 
     def _runs(self, which: Ints) -> list[tuple[int, slice]]:
+        """Stretches of courses with one design, not too long: the design, and where the stretch is."""
         design = self.placed.design_of[which]
         bounds = [*np.flatnonzero(np.diff(design, prepend=-1)), len(which)]
-        return [(int(design[a]), slice(a, b)) for a, b in pairwise(bounds)]
+        runs = [span for a, b in pairwise(bounds) for span in spans(slice(a, b), self._most)]
+        return [(int(design[run.start]), run) for run in runs]
+
+    @property
+    def _most(self) -> int:
+        """Courses whose factors are kept at once."""
+        return max(64, FACTORS // (len(self.placed.nodes) * (self.placed.b.shape[2] + 2)))
 
     def _of_designs(self, g: int, h: int, rows: Ints, cols: Ints) -> Iterator[Block]:
         form = self.form(g, h)
@@ -107,7 +116,7 @@ class ByGrids:
         precise = max(left[:, :, 0].max(), right[:, :, 1].max()) > self.precise_above
         left[:, :, 0] += form.constant[:, None] - self.placed.own[0][rows]
         right[:, :, 1] -= self.placed.own[1][cols]
-        side = max(8, int(np.sqrt(IN_CACHE / len(left))))
+        side = max(32, int(np.sqrt(IN_CACHE / len(left))))
         for r in spans(slice(0, len(rows)), side):
             for c in spans(slice(0, len(cols)), side):
                 if precise:
@@ -164,9 +173,11 @@ class ByGrids:
         both = design[rows] * np.int64(self.placed.A.shape[1]) + design[cols]
         result = np.empty((len(self.placed.nodes), len(rows)))
         for key in np.unique(both):
-            which = np.flatnonzero(both == key)
+            of_key = np.flatnonzero(both == key)
             g, h = divmod(int(key), self.placed.A.shape[1])
-            result[:, which] = self._pairs_of(g, h, rows[which], cols[which])
+            for part in spans(slice(0, len(of_key)), self._most):
+                which = of_key[part]
+                result[:, which] = self._pairs_of(g, h, rows[which], cols[which])
         return result
 
     def _pairs_of(self, g: int, h: int, rows: Ints, cols: Ints) -> Floats:
