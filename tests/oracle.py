@@ -154,6 +154,57 @@ def posterior(x, y, at, k, noise_variance, mean=0.0, error=0.0):
     return centre, np.sqrt(np.diag(covariance))
 
 
+# -- alike up to level, gain and delay ---------------------------------------------------------------------------
+
+
+def placed_density(courses, k, noise_variance, mean, delays, gains, level):
+    """log p of courses (times, values, errors) of one curve, each so much later and so many times as large."""
+    x = np.concatenate([x - h for (x, _, _), h in zip(courses, delays, strict=True)])
+    g = np.concatenate([np.full(len(x), g) for (x, _, _), g in zip(courses, gains, strict=True)])
+    e = np.concatenate([np.broadcast_to(e, len(x)) for x, _, e in courses])
+    C = np.outer(g, g) * k(x, x) + np.diag(noise_variance + e**2)
+    y = np.concatenate([y for _, y, _ in courses]) - mean
+    if level:
+        D = [np.diff(np.eye(len(x)), axis=0) for x, _, _ in courses]
+        both = np.zeros((sum(map(len, D)), len(x)))
+        row = column = 0
+        for one in D:
+            both[row : row + one.shape[0], column : column + one.shape[1]] = one
+            row, column = row + one.shape[0], column + one.shape[1]
+        C, y = both @ C @ both.T, both @ y
+    return log_density(y, 0.0, C) if len(y) else 0.0
+
+
+def pair_nodes(log_gains, delays, gain_sd, period=None):
+    """(log gain, delay, place of the first, log probability) of each node of a pair, from those of a course."""
+    step = delays[1] - delays[0] if len(delays) > 1 else 1.0
+    found = []
+    for a in log_gains:
+        for h in delays:
+            if period is None:
+                found.append(
+                    (2 * a, 2 * h, -h, -((2 * a / gain_sd) ** 2) / 4 + np.log(1 - 2 * abs(h) / (2 * delays[-1] + step)))
+                )
+            else:
+                found.append((2 * a, h, 0.0, -((2 * a / gain_sd) ** 2) / 4))
+    logs = np.array([node[3] for node in found])
+    logs -= np.log(np.exp(logs).sum())
+    return [(*node[:3], log) for node, log in zip(found, logs, strict=True)]
+
+
+def aligned(one, two, k, noise_variance, nodes, level, mean=0.0):
+    """s, mean delay and mean log gain of two courses (times, values, errors), summed over the nodes."""
+    joint, first, second = [], [], []
+    for u, d, h, log in nodes:
+        places, gains = (h, h + d), (np.exp(-u / 2), np.exp(u / 2))
+        joint.append(log + placed_density([one, two], k, noise_variance, mean, places, gains, level))
+        first.append(log + placed_density([one], k, noise_variance, mean, places[:1], gains[:1], level))
+        second.append(log + placed_density([two], k, noise_variance, mean, places[1:], gains[1:], level))
+    weights = np.exp(np.array(joint) - np.logaddexp.reduce(joint))
+    s = np.logaddexp.reduce(joint) - np.logaddexp.reduce(first) - np.logaddexp.reduce(second)
+    return s, weights @ [d for _, d, _, _ in nodes], weights @ [u for u, *_ in nodes]
+
+
 # -- mixture -------------------------------------------------------------------------------------------------------
 
 

@@ -25,6 +25,7 @@ from timelike.ontology.bhi import Homogeneity, bhi
 from timelike.ontology.enrichment import enrichment
 from timelike.pairs.distance import Distance, distance
 from timelike.pairs.explain import Explanation, explain
+from timelike.pairs.match import Match, match
 from timelike.pairs.nearest.neighbors import Neighbors, neighbors
 from timelike.pairs.own_fit.similarity_pairwise_fit import similarity_pairwise_fit
 from timelike.pairs.similar_pairs import SimilarPairs, similar_pairs
@@ -55,6 +56,7 @@ __all__ = [
     "FitWarning",
     "Homogeneity",
     "InputError",
+    "Match",
     "MissingExtraError",
     "Neighbors",
     "SimilarPairs",
@@ -74,6 +76,7 @@ __all__ = [
     "hierarchical",
     "leiden",
     "look",
+    "match",
     "mixture",
     "mixture_from_chunks",
     "neighbors",

@@ -73,14 +73,14 @@ def explain(courses: TimeCourses, gp: GP, first: str | int, second: str | int) -
     """
     checks.instance(courses, TimeCourses, "courses")
     checks.instance(gp, GP, "gp")
-    i, j = (_position(courses, which) for which in (first, second))
+    i, j = (position(courses, which) for which in (first, second))
     pair = courses.select([i]).joined(courses.select([j]))
     here = gp.at(pair)  # held while both are computed
     one, two = gains(here, given=1), gains(here, given=0)
     return Explanation(pair, gp, (one / 2, two / 2), float((one.sum() + two.sum()) / 2))
 
 
-def _position(courses: TimeCourses, which: str | int) -> int:
+def position(courses: TimeCourses, which: str | int) -> int:
     """Where a course is; a number that is also the name of another course could mean either."""
     at = courses.index(which)
     if not isinstance(which, str) and str(which) in courses and courses.names[at] != str(which):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -13,7 +13,9 @@ from timelike.base.arrays import Floats, Ints
 from timelike.base.tiles import all_tiles, spans, upper_tiles
 from timelike.courses import TimeCourses
 from timelike.gp import GP
-from timelike.pairs.routes import Route, route
+from timelike.gp.freedom import NONE, Freedom, freedom
+from timelike.pairs.aligned.route import AlignedRoute, Matches, route_of
+from timelike.pairs.routes import Route
 
 if TYPE_CHECKING:
     from timelike.base.tiles import Tile
@@ -58,6 +60,11 @@ class Job:
         return cls(way, order[order < asked], order[order >= asked], asked, cut)
 
     @property
+    def free(self) -> Freedom:
+        """In what the two courses of a pair may differ."""
+        return self.way.free if isinstance(self.way, AlignedRoute) else NONE
+
+    @property
     def square(self) -> bool:
         """Whether the rows and columns are the same courses: then the tiles on and above the diagonal are enough."""
         return self.offset is None
@@ -82,7 +89,7 @@ class Job:
         """Rows and columns of the result."""
         return len(self.left), len(self.right)
 
-    @property
+    @cached_property
     def in_order(self) -> bool:
         """Whether the route takes the courses in the order in which the result has them."""
         return all(np.array_equal(p, np.arange(len(p))) for p in self.places(slice(None), slice(None)))
@@ -110,6 +117,24 @@ class Job:
             mirror(out)
         return out
 
+    def matches(self, tile: Tile) -> Matches:
+        """The similarities of a tile, and the delays and gains of its pairs; below the diagonal their opposites."""
+        if not isinstance(self.way, AlignedRoute):
+            raise TypeError(f"route {self.way.name} knows no delays and gains.")
+        rows, cols = tile
+        found = Matches(*(np.empty((rows.stop - rows.start, cols.stop - cols.start)) for _ in Matches._fields))
+        for r in spans(rows, self.part[0]):
+            for c in spans(cols, self.part[1]):
+                if not (self.square and c.stop <= r.start):  # below the diagonal
+                    part = self.way.matches(self.left[r], self.right[c])
+                    for whole, block in zip(found, part, strict=True):
+                        whole[_inside(r, rows), _inside(c, cols)] = block
+        if self.square and rows == cols:
+            mirror(found.scores)
+            for block in (found.delays, found.log_gains):
+                block[...] = np.triu(block, 1) - np.triu(block, 1).T
+        return found
+
     def mirrors_itself(self, part: Tile) -> bool:
         """Whether the route gives the mirror image of a part the same bits, so that it need not be copied.
 
@@ -126,22 +151,26 @@ class Job:
         """Rows and columns of the result where a tile belongs."""
         return self.left[rows], self.right[cols] - (self.offset or 0)
 
-    def put(self, values: Floats, tile: Tile, block: Floats) -> None:
-        """Copy a tile, and its mirror image where there is one, to its place among all values."""
+    def put(self, values: Floats, tile: Tile, block: Floats, sign: int = 1) -> None:
+        """Copy a tile, and its mirror image (times `sign`) where there is one, to its place among all values."""
         rows, cols = self.places(*tile)
-        values[np.ix_(rows, cols)] = block
+        values[tile if self.in_order else np.ix_(rows, cols)] = block
         if self.square and tile[0] != tile[1]:
-            values[np.ix_(cols, rows)] = block.T
+            mirrored = block.T if sign == 1 else sign * block.T
+            values[tile[::-1] if self.in_order else np.ix_(cols, rows)] = mirrored
 
 
-def job_of(courses: TimeCourses, gp: GP, others: TimeCourses | None = None) -> Job:
+def job_of(
+    courses: TimeCourses, gp: GP, others: TimeCourses | None = None, *, up_to: Any = (), max_delay: Any = None
+) -> Job:
     """The job to compare courses among themselves, or with others, by the cheapest exact route."""
     checks.instance(courses, TimeCourses, "courses")
     checks.instance(gp, GP, "gp")
-    if others is None:
-        return Job.of(gp.at(courses).once(route))
-    checks.instance(others, TimeCourses, "others")
-    return Job.of(gp.at(courses.joined(others)).once(route), len(courses))
+    if others is not None:
+        checks.instance(others, TimeCourses, "others")
+    both = courses if others is None else courses.joined(others)
+    here = gp.at(both, freedom(both, gp, up_to, max_delay))
+    return Job.of(here.once(route_of), None if others is None else len(courses))
 
 
 def mirror(block: Floats) -> None:

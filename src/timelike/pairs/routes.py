@@ -32,12 +32,16 @@ PRECISE_ABOVE = 1e5
 class Route(Protocol):
     """A way to compute tiles; `order` is a sequence of the courses in which neighbours share work."""
 
-    name: str
-    """What the route is called."""
-    side: int
-    """Courses along each side of a tile."""
     symmetric: bool
     """Whether a tile and its mirror image have the same bits, so that both may be computed."""
+
+    @property
+    def name(self) -> str:
+        """What the route is called."""
+
+    @property
+    def side(self) -> int:
+        """Courses along each side of a tile."""
 
     @property
     def order(self) -> Ints:

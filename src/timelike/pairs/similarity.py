@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from os import PathLike
@@ -18,6 +19,7 @@ from timelike.base.tiles import Tile
 from timelike.courses import TimeCourses
 from timelike.exceptions import InputError
 from timelike.gp import GP
+from timelike.pairs.aligned.route import Matches
 from timelike.pairs.job import Job, job_of, mirror
 from timelike.pairs.on_disk.fingerprint import fingerprint
 from timelike.pairs.on_disk.stores import MatrixHeader, open_matrix
@@ -43,12 +45,19 @@ class Similarity:
         Courses of the columns; None when they are those of the rows.
     route : str
         How it was computed.
+    delay : (N, M) or None
+        ``delay[i, j]``: how much later course j comes than course i, in the unit of the times, if one curve explains
+        both; where delays were asked for and the values are in memory. ``delay[j, i]`` is its negative.
+    gain : (N, M) or None
+        ``gain[i, j]``: how many times as large course j is as course i, likewise. ``gain[j, i]`` is its inverse.
     """
 
     values: Floats
     names: tuple[str, ...]
     others: tuple[str, ...] | None = None
     route: str = ""
+    delay: Floats | None = None
+    gain: Floats | None = None
 
     @classmethod
     def open(cls, path: str | PathLike[str]) -> Similarity:
@@ -98,6 +107,8 @@ def similarity(
     gp: GP,
     others: TimeCourses | None = None,
     *,
+    up_to: Sequence[str] | str = (),
+    max_delay: float | None = None,
     threads: int | None = None,
     out: str | PathLike[str] | None = None,
     resume: bool = False,
@@ -108,6 +119,10 @@ def similarity(
 
     Works for shared, uneven, replicated and each course's own times, with or without known errors; always exact.
 
+    With `up_to`, two courses also share a curve if one is the other around another level, larger or smaller, or later:
+    ``s = log p(both | one curve, moved) - log p(both | two curves)``, where level, gain and delay are integrated out
+    under both, so that a freedom that does not help is paid for.
+
     Parameters
     ----------
     courses
@@ -115,11 +130,18 @@ def similarity(
         From :func:`timelike.fit`, or given.
     others
         Compare with these instead of among themselves.
+    up_to
+        In what courses may differ and still be alike: any of "level", "gain" and "delay". The result then has their
+        gains and delays too.
+    max_delay
+        With "delay": how far apart in time two courses may be, in the unit of the times. Not needed where the kernel
+        is periodic: there a delay is a phase.
     threads
         Number of threads; by default all that this process may use.
     out
         Write the values to this file instead of keeping them in memory: a NumPy file (``.npy``) or a Zarr array
-        (``.zarr``, extra ``disk``). It appears when it is whole; until then the work is in ``<out>.partial``.
+        (``.zarr``, extra ``disk``). It appears when it is whole; until then the work is in ``<out>.partial``. Delays
+        and gains are not written: :func:`timelike.match` tells those of a pair.
     resume
         Continue an unfinished run of the same input with the same `out`, whatever ended it. The result has the
         same bits. Starts anew where there is nothing to continue.
@@ -138,15 +160,25 @@ def similarity(
     Similarity: 150 x 150 log likelihood ratios
     >>> bool(S.values[0, 1] > S.values[0, 149])     # two of one profile, two of different profiles
     True
+
+    Pulses that come 0.1 and 0.2 later:
+
+    >>> courses, _ = tl.simulate.delayed(seed=1)
+    >>> S = tl.similarity(courses, tl.GP.se(0.2, 0.5, 0.1), up_to="delay", max_delay=0.4)
+    >>> S.delay[:50, 100:].mean().round(2)
+    np.float64(0.2)
     """
     if resume and replace:
         raise InputError("resume goes on with what is there, replace throws it away: give one of them.")
     if (resume or replace) and out is None:
         raise InputError("resume continues the file of an earlier run, and replace replaces it: give its path as out.")
-    job = job_of(courses, gp, others)
+    job = job_of(courses, gp, others, up_to=up_to, max_delay=max_delay)
     if client is not None:
         check_client(client)
     columns = None if others is None else others.names
+    if out is None and len(job.free) > 1:
+        values, delay, gain = _with_freedoms(job, threads, client)
+        return Similarity(values, courses.names, columns, job.way.name, delay, gain)
     if out is None:
         values = in_memory(job, threads, client)
     else:
@@ -164,6 +196,23 @@ def in_memory(job: Job, threads: int | None = None, client: Any = None) -> Float
         put = partial(job.put, values)
         run_tiles(job.tile, job.tiles(), threads, "similarity", done=put, client=client)
     return values
+
+
+def _with_freedoms(job: Job, threads: int | None, client: Any) -> tuple[Floats, Floats | None, Floats | None]:
+    """All similarities of a job, delays and gains, in the order of the courses; None for what is not free."""
+    names = job.free.names
+    values = np.empty(job.shape)
+    delay, log_gain = (np.empty(job.shape) if name in names else None for name in ("delay", "gain"))
+
+    def put(tile: Tile, found: Matches) -> None:
+        job.put(values, tile, found.scores)
+        if delay is not None:
+            job.put(delay, tile, found.delays, sign=-1)
+        if log_gain is not None:
+            job.put(log_gain, tile, found.log_gains, sign=-1)
+
+    run_tiles(job.matches, job.tiles(), threads, "similarity", done=put, client=client)
+    return values, delay, None if log_gain is None else np.exp(log_gain, out=log_gain)
 
 
 def _fill_parts(values: Floats, job: Job, threads: int | None) -> None:

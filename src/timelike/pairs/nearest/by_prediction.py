@@ -53,8 +53,13 @@ def coordinates(here: Modelled, g: int, A_h: Floats) -> tuple[Floats, Floats]:
     There are as many coordinates as directions in which a curve shows at the times of g.
     """
     span = slice(*here.courses.designs.starts[[g, g + 1]])
-    sd = np.sqrt(here.noise_variances[span, None])
-    left, scale, right = np.linalg.svd(here.basis()[span] / sd, full_matrices=False)
+    return turned(here.basis()[span], np.sqrt(here.noise_variances[span]), A_h)
+
+
+def turned(features: Floats, noise_sd: Floats, A_h: Floats) -> tuple[Floats, Floats]:
+    """As :func:`coordinates`, for values with these features, (n_g, r), and this noise, (n_g,)."""
+    sd = noise_sd[:, None]
+    left, scale, right = np.linalg.svd(features / sd, full_matrices=False)
     kept = scale > 1e-14 * scale.max(initial=0)
     if not kept.any():  # a curve that is zero at all these times: every course predicts it equally well
         return np.zeros((len(sd), 1)), np.zeros((len(A_h), 1))

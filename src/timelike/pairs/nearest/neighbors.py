@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,11 +14,14 @@ from timelike.base.blas import one_thread_below
 from timelike.courses import TimeCourses
 from timelike.exceptions import InputError
 from timelike.gp import GP
+from timelike.gp.freedom import freedom
+from timelike.pairs.aligned.posterior import Told, joined, told
+from timelike.pairs.aligned.route import AlignedRoute, route_of
 from timelike.pairs.nearest.best import Best, Task, by_tiles
 from timelike.pairs.nearest.by_candidates import by_candidates
+from timelike.pairs.nearest.by_nodes import by_nodes
 from timelike.pairs.nearest.by_prediction import by_prediction
 from timelike.pairs.nearest.graph import directed_graph, nearest_graph
-from timelike.pairs.routes import route
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,6 +31,8 @@ ITEMS_A_DESIGN = 1000
 """Designs are searched pair by pair when each has, on average, at least so many items; fewer are faster as tiles."""
 AFFORDABLE = {"grid": 1e10, "grids": 1e10, "information": 4e8, "dense": 4e6}
 """Pairs that are all computed, by the route of a pair, before candidates are searched: some minutes of work."""
+LOGS = 20_000_000
+"""Log weights of nodes that are kept at once."""
 SAMPLE = 100
 """Courses on which the recall of a search that may miss some is measured."""
 
@@ -53,6 +58,11 @@ class Neighbors:
     recall : float
         Fraction of the true k nearest that were found: 1 for an exact search, otherwise measured against all pairs
         on a sample of 100 courses.
+    delay, delay_low, delay_high : (N, k) or None
+        How much later each neighbour comes, in the unit of the times, if one curve explains both: the mean, and the
+        bounds between which it lies with a probability of 90 %. Where delays were asked for.
+    gain, gain_low, gain_high : (N, k) or None
+        How many times as large each neighbour is, likewise.
     """
 
     indices: Ints
@@ -61,6 +71,12 @@ class Neighbors:
     others: tuple[str, ...] | None = None
     route: str = ""
     recall: float = 1.0
+    delay: Floats | None = None
+    delay_low: Floats | None = None
+    delay_high: Floats | None = None
+    gain: Floats | None = None
+    gain_low: Floats | None = None
+    gain_high: Floats | None = None
 
     def __repr__(self) -> str:
         count, k = self.indices.shape
@@ -85,22 +101,24 @@ class Neighbors:
         return csr_array(directed)
 
     def to_frame(self) -> pd.DataFrame:
-        """Tidy table with columns course, rank (from 1), neighbor, score."""
+        """Tidy table with columns course, rank (from 1), neighbor, score; delay and gain with bounds where asked."""
         import pandas as pd
 
         count, k = self.indices.shape
         items = np.array(self.names if self.others is None else self.others, dtype=object)
-        return pd.DataFrame(
-            {
-                "course": np.repeat(np.array(self.names, dtype=object), k),
-                "rank": np.tile(np.arange(1, k + 1), count),
-                "neighbor": items[self.indices.ravel()],
-                "score": self.scores.ravel(),
-            }
-        )
+        known = {
+            "course": np.repeat(np.array(self.names, dtype=object), k),
+            "rank": np.tile(np.arange(1, k + 1), count),
+            "neighbor": items[self.indices.ravel()],
+            "score": self.scores.ravel(),
+        }
+        moved = {name: getattr(self, name) for name in MOVED}
+        return pd.DataFrame(known | {name: part.ravel() for name, part in moved.items() if part is not None})
 
 
 EXACT = ("grid", "grids", "tiles")
+MOVED = ("delay", "delay_low", "delay_high", "gain", "gain_low", "gain_high")
+"""What is known about neighbours that may be later or larger."""
 
 
 def neighbors(
@@ -109,6 +127,8 @@ def neighbors(
     k: int = 7,
     *,
     others: TimeCourses | None = None,
+    up_to: Sequence[str] | str = (),
+    max_delay: float | None = None,
     approximate: bool | None = None,
     threads: int | None = None,
 ) -> Neighbors:
@@ -120,6 +140,9 @@ def neighbors(
     kernel is rough); for more, candidates are taken from the posterior means and ranked by their exact similarity.
     The result says which it was, and what fraction of the true neighbours a search with candidates found.
 
+    With `up_to`, all pairs are computed while pairs times nodes of delays and gains are affordable; beyond that,
+    candidates are the nearest at each node.
+
     Parameters
     ----------
     courses
@@ -129,6 +152,9 @@ def neighbors(
         Number of neighbours.
     others
         Look for neighbours among these instead of among `courses`: new courses against stored ones.
+    up_to, max_delay
+        In what courses may differ and still be alike, as :func:`timelike.similarity` has them. The result then has the
+        delays and gains of neighbours with intervals.
     approximate
         False: exact, however long it takes. True: where courses share grids, an approximate index (FAISS, the extra
         ``approximate``), for curves of many dimensions; where they have their own times, candidates for any number
@@ -145,8 +171,17 @@ def neighbors(
     Neighbors: 3 of each of 150 courses (grid, exact)
     >>> bool((labels[found.indices[0]] == labels[0]).all())       # all of the same profile
     True
+
+    Pulses that come earlier or later:
+
+    >>> courses, _ = tl.simulate.delayed(seed=1)
+    >>> found = neighbors(courses, tl.GP.se(0.2, 0.5, 0.1), k=3, up_to="delay", max_delay=0.4)
+    >>> found.to_frame().columns[4:].tolist()
+    ['delay', 'delay_low', 'delay_high']
     """
     task = _task(courses, gp, k, others, threads)
+    both = task.here.courses
+    task = replace(task, here=gp.at(both, freedom(both, gp, up_to, max_delay)))
     best = Best(task.asked, task.k)
     with one_thread_below():  # products of small matrices; the searches share out their work themselves
         name = plan(task, approximate)
@@ -156,7 +191,30 @@ def neighbors(
         complete(task, best)
         recall = recall_of(task, best)
     items = None if others is None else others.names
-    return Neighbors(best.indices - task.first, best.scores, courses.names, items, name, recall)
+    found = Neighbors(best.indices - task.first, best.scores, courses.names, items, name, recall)
+    return _moved(found, told_of(task, best.indices))
+
+
+def told_of(task: Task, indices: Ints) -> Told:
+    """What is known about the delays and gains of pairs of courses and items (N, k), each (N k,)."""
+    way = task.here.once(route_of)
+    if not isinstance(way, AlignedRoute) or len(way.nodes) == 1:
+        return Told(None, None, None)
+    rows, cols = np.repeat(np.arange(len(indices)), indices.shape[1]), indices.ravel()
+    step = max(1, LOGS // len(way.nodes))
+    with one_thread_below():
+        logs = (way.weighing.pairs(rows[p : p + step], cols[p : p + step]) for p in range(0, len(rows), step))
+        return joined([told(way.nodes, way.free, part) for part in logs])
+
+
+def _moved(found: Neighbors, known: Told) -> Neighbors:
+    """Neighbours with what is known about their delays and gains."""
+    spreads = [*(known.delay or (None,) * 3), *(known.gain or (None,) * 3)]
+    shaped: dict[str, Any] = {
+        name: None if part is None else part.reshape(found.indices.shape)
+        for name, part in zip(MOVED, spreads, strict=True)
+    }
+    return replace(found, **shaped)
 
 
 def _task(courses: TimeCourses, gp: GP, k: int, others: TimeCourses | None, threads: int | None) -> Task:
@@ -174,20 +232,32 @@ def _task(courses: TimeCourses, gp: GP, k: int, others: TimeCourses | None, thre
 
 def plan(task: Task, approximate: bool | None, affordable: Mapping[str, float] = AFFORDABLE) -> str:
     """How to search, in the word that the result has for it."""
+    if task.here.free:
+        return _plan_with_nodes(task, approximate, affordable)
     designs, items = len(task.here.courses.designs), len(task.here.courses) - task.first
     if designs == 1 or items >= ITEMS_A_DESIGN * designs:
         return "approximate" if approximate else "grid" if designs == 1 else "grids"
     if approximate is None:
-        approximate = task.asked * items > affordable[task.here.once(route).name]
+        approximate = task.asked * items > affordable[task.here.once(route_of).name]
     return "candidates" if approximate else "tiles"
+
+
+def _plan_with_nodes(task: Task, approximate: bool | None, affordable: Mapping[str, float]) -> str:
+    way, items = task.here.once(route_of), len(task.here.courses) - task.first
+    if approximate is None:
+        approximate = task.asked * items * len(task.here.free) > affordable[way.name]
+    return "candidates" if approximate and way.name != "dense" else "tiles"
 
 
 def _search(task: Task, best: Best, name: str) -> None:
     """Fill `best` as planned."""
-    if name == "tiles":
-        by_tiles(task, best, task.here.once(route))
+    way = task.here.once(route_of) if task.here.free else None
+    if name == "candidates" and isinstance(way, AlignedRoute):
+        by_nodes(task, best, way)
+    elif name == "tiles":
+        by_tiles(task, best, task.here.once(route_of))
     elif name == "candidates":
-        by_candidates(task, best, task.here.once(route))
+        by_candidates(task, best, task.here.once(route_of))
     else:
         by_prediction(task, best, approximate=name == "approximate")
 
@@ -196,13 +266,13 @@ def complete(task: Task, best: Best) -> None:
     """Compare courses for which a search found fewer than k items with all items."""
     incomplete = best.forget_incomplete()
     if len(incomplete):
-        by_tiles(task, best, task.here.once(route), incomplete)
+        by_tiles(task, best, task.here.once(route_of), incomplete)
 
 
 def recall_of(task: Task, best: Best) -> float:
     """Fraction of the true neighbours in `best`, on a sample of courses; equal scores are equally good."""
     sample = np.random.default_rng(0).permutation(task.asked)[:SAMPLE]
     exact = Best(task.asked, task.k)
-    by_tiles(task, exact, task.here.once(route), sample)
+    by_tiles(task, exact, task.here.once(route_of), sample)
     least = exact.scores[sample, -1:]
     return float((best.scores[sample] >= least - 1e-9 * np.abs(least)).mean())

@@ -38,6 +38,7 @@ def fingerprint(courses: TimeCourses, gp: GP, others: TimeCourses | None, job: J
         **_of_courses(courses, ""),
         **({} if others is None else _of_courses(others, " of the others")),
         "model": _of_model(gp),
+        **({"freedom": repr(job.free)} if job.free else {}),
         "route": job.way.name,
         "tiles": f"{LAYOUT}, {rows} x {cols} from {job.part[0]} x {job.part[1]}",
         "software": software(),
@@ -56,7 +57,7 @@ def digest(found: Fingerprint) -> str:
 
 
 def _words(part: str, found: str | None, expected: str | None) -> str:
-    if part in ("model", "route", "tiles", "software"):
+    if part in ("model", "freedom", "route", "tiles", "software"):
         return f"{part} (it has {found}, now {expected})"
     return part
 
