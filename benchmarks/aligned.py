@@ -19,7 +19,6 @@ import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from inspect import signature
 from pathlib import Path
 
 import numpy as np
@@ -472,11 +471,12 @@ COST = {"similarity": (5_000, 21), "neighbors": (100_000, 11)}
 """Courses, and delays that are looked at."""
 
 
-def reach(delays: int) -> dict[str, object]:
-    """Arguments that make the library look at so many delays, 0 in the middle. Times are 0 to 1 here."""
-    return freed(("delay",), longest=0.25) | (
-        {"delays": delays} if "delays" in signature(tl.similarity).parameters else {}
-    )
+def reach(courses: tl.TimeCourses, gp: tl.GP, delays: int) -> dict[str, object]:
+    """Arguments with which the library, that chooses how far apart they are, looks at so many delays."""
+    from timelike.gp.freedom import freedom
+
+    asked = (freed(("delay",), float(longest)) for longest in np.linspace(0.05, 0.95, 181))
+    return next(words for words in asked if len(freedom(courses, gp, **words).delays) == delays)
 
 
 def cost(given: argparse.Namespace) -> str:
@@ -485,7 +485,7 @@ def cost(given: argparse.Namespace) -> str:
     for name, run, rounds in (("similarity", tl.similarity, 3), ("neighbors", tl.neighbors, 0)):
         count, delays = COST[name]
         few, many = (twenty(n)[0] for n in (500, count))
-        runs = {"plain": {}} if given.way == ["plain"] else {"plain": {}, f"{delays} delays": reach(delays)}
+        runs = {"plain": {}} if given.way == ["plain"] else {"plain": {}, f"{delays} delays": reach(few, gp, delays)}
         for words in runs.values():
             run(few, gp, **words)
         calls = {title: partial(run, many, gp, **words) for title, words in runs.items()}
