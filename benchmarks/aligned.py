@@ -211,14 +211,16 @@ def for_peers(family: Family, first: int, scaled: bool) -> peers.Sets:
 
 
 def run_peers(records: dict[tuple, peers.Record], given: argparse.Namespace) -> None:
-    """Every peer on every family, as the values are and standardized (k-shape standardizes itself)."""
+    """Every peer on every family, as the values are and standardized (k-shape does so itself), if not known yet."""
     cells = [(f, c, scaled) for f in FAMILIES for c in FIVE for scaled in (False, True)]
     for family, contender, scaled in cells:
-        if scaled and contender.name == "tslearn_kshape_5":
+        name = contender.name + SCALED * scaled
+        known = ("shifted", family_title(*family), name) in records and not given.peers
+        if known or name == f"tslearn_kshape_5{SCALED}":
             continue
         home = peers.home(contender.package, given.environments)
         record = peers.run_cell(for_peers(family, given.first, scaled), contender, home, [], LIMIT_SECONDS)
-        keep(records, record | {"contender": contender.name + SCALED * scaled}, given)
+        keep(records, record | {"contender": name}, given)
 
 
 def run_ours(family: Family, way: str, first: int) -> peers.Record:
@@ -260,7 +262,7 @@ Everyone is given K = {GROUPS}; ours also max_delay = {LONGEST:.0f}.
 def shifted(given: argparse.Namespace) -> str:
     """Agreement of every contender on every family; records kept unless tuning."""
     records = {} if given.tuning else peers.read_records(RECORDS)
-    if given.peers or not (given.tuning or any(name.endswith("_5") for *_, name in records)):
+    if given.peers or not given.tuning:
         run_peers(records, given)
     for family in FAMILIES:
         for way in given.way:
@@ -512,7 +514,7 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", choices=TABLES, nargs="*", default=list(TABLES))
     parser.add_argument("--way", choices=WAYS, nargs="*", default=list(WAYS), help="which of our own, for all tables")
-    parser.add_argument("--peers", action="store_true", help="run the peers again; else they come from aligned.csv")
+    parser.add_argument("--peers", action="store_true", help="run also those peers again that aligned.csv has")
     parser.add_argument("--tuning", action="store_true", help="seeds from 0; print and write nothing")
     parser.add_argument("--environments", type=Path, default=Path(tempfile.gettempdir()) / "timelike-peers")
     given = parser.parse_args()
