@@ -92,6 +92,7 @@ class Home:
 
 REQUIREMENTS = {
     "tslearn": [["tslearn"]],
+    "aeon": [["aeon"]],
     # clust installs with any NumPy, and stops where np.in1d is gone.
     "clust": [["clust==1.18.0", "numpy<2", "pandas<2.2", "scikit-learn<1.5"]],
     "mogp": [["mogp==1.0.0"]],
@@ -284,14 +285,14 @@ def judged(labels: np.ndarray, truth: np.ndarray) -> dict[str, float]:
     }
 
 
-def run_cell(sets: Sets, contender: Contender, found: Home, before: list[str]) -> Record:
+def run_cell(sets: Sets, contender: Contender, found: Home, before: list[str], limit: int = LIMIT_SECONDS) -> Record:
     record: Record = {"table": sets.table, "data": sets.title, "contender": contender.name, "note": found.note}
     if not found.command:
         return record | {"note": "absent"}
     with tempfile.TemporaryDirectory() as folder:
         places, truths = laid_out(sets, Path(folder))
         command = [*found.command, contender.name, str(sets.k), *map(str, places)]
-        lines, note = measured(command, before, LIMIT_SECONDS)
+        lines, note = measured(command, before, limit)
         scores = []
         for place, truth in zip(places[: len(lines)], truths, strict=False):
             scores.append(judged(np.loadtxt(place / f"{contender.name}.labels", dtype=int), truth))

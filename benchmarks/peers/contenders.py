@@ -13,6 +13,7 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -111,33 +112,33 @@ def sklearn_spectral(data: Data, k: int) -> np.ndarray:
     return SpectralClustering(k, **settings).fit_predict(data.values)
 
 
-def tslearn_dtw(data: Data, k: int) -> np.ndarray:
+def tslearn_dtw(data: Data, k: int, starts: int = 1) -> np.ndarray:
     from tslearn.clustering import TimeSeriesKMeans
 
-    return TimeSeriesKMeans(k, metric="dtw", random_state=0).fit_predict(data.values)
+    return TimeSeriesKMeans(k, metric="dtw", n_init=starts, random_state=0).fit_predict(data.values)
 
 
-def tslearn_kshape(data: Data, k: int) -> np.ndarray:
+def tslearn_kshape(data: Data, k: int, starts: int = 1) -> np.ndarray:
     from tslearn.clustering import KShape
     from tslearn.preprocessing import TimeSeriesScalerMeanVariance
 
     scaled = TimeSeriesScalerMeanVariance().fit_transform(data.values)
-    return KShape(k, random_state=0).fit_predict(scaled)
+    return KShape(k, n_init=starts, random_state=0).fit_predict(scaled)
 
 
-def aeon_dtw(data: Data, k: int) -> np.ndarray:
-    return _aeon(data, k, "dtw")
+def aeon_dtw(data: Data, k: int, starts: int = 1) -> np.ndarray:
+    return _aeon(data, k, "dtw", starts)
 
 
-def aeon_msm(data: Data, k: int) -> np.ndarray:
-    return _aeon(data, k, "msm")
+def aeon_msm(data: Data, k: int, starts: int = 1) -> np.ndarray:
+    return _aeon(data, k, "msm", starts)
 
 
-def _aeon(data: Data, k: int, distance: str) -> np.ndarray:
+def _aeon(data: Data, k: int, distance: str, starts: int) -> np.ndarray:
     """One start and 50 rounds, as tslearn does by itself; aeon's own are 10 and 300."""
     from aeon.clustering import TimeSeriesKMeans
 
-    settings = {"n_init": 1, "max_iter": 50, "n_jobs": 2, "random_state": 0}
+    settings = {"n_init": starts, "max_iter": 50, "n_jobs": 2, "random_state": 0}
     return TimeSeriesKMeans(k, distance=distance, **settings).fit_predict(data.values)
 
 
@@ -147,10 +148,12 @@ def aeon_medoids(data: Data, k: int) -> np.ndarray:
     return TimeSeriesKMedoids(k, distance="msm", n_init=1, random_state=0).fit_predict(data.values)
 
 
-def aeon_kasba(data: Data, k: int) -> np.ndarray:
+def aeon_kasba(data: Data, k: int, starts: int = 1) -> np.ndarray:
+    """It starts once; of several seeds, the one with the least inertia."""
     from aeon.clustering import KASBA
 
-    return KASBA(k, random_state=0).fit_predict(data.values)
+    found = [KASBA(k, random_state=seed).fit(data.values) for seed in range(starts)]
+    return min(found, key=lambda one: one.inertia_).labels_
 
 
 def dtaidistance_average(data: Data, k: int) -> np.ndarray:
@@ -219,6 +222,9 @@ CONTENDERS: dict[str, Callable[[Data, int], np.ndarray]] = {
         *(sklearn_kmeans, sklearn_mixture, sklearn_spectral, tslearn_dtw, tslearn_kshape),
         *(aeon_dtw, aeon_msm, aeon_medoids, aeon_kasba, dtaidistance_average, clust, mogp),
     )
+}
+CONTENDERS |= {
+    f"{run.__name__}_5": partial(run, starts=5) for run in (tslearn_dtw, tslearn_kshape, aeon_dtw, aeon_msm, aeon_kasba)
 }
 
 
