@@ -247,6 +247,7 @@ def test_most_variable_keeps_the_order_and_counts_each_course_by_itself():
 def test_centered_takes_each_course_to_mean_zero(ragged):
     assert contents(ragged.centered())["z"] == ([3, 3, 5], [-1, 0, 1])
     assert contents(ragged.centered())["y"] == ([1], [0])
+    assert contents(ragged.centered(about=2))["z"] == ([3, 3, 5], [1, 2, 3])
 
 
 def test_centered_keeps_errors():

@@ -349,9 +349,12 @@ class TimeCourses:
         plain, found = self._told.names, {kind: np.sort(at[at >= 0]) for kind, at in zip(kinds, place.T, strict=True)}
         return {kind: replace(self.select(at), names=tuple(plain[i] for i in at)) for kind, at in found.items()}
 
-    def centered(self) -> TimeCourses:
-        """The courses, each minus its own mean: shapes and sizes of change count, levels do not."""
-        return self._with(self.values - np.repeat(self._means, self.sizes))
+    def centered(self, about: float = 0.0) -> TimeCourses:
+        """The courses, each minus its own mean: shapes and sizes of change count, levels do not.
+
+        Their means are then all `about`.
+        """
+        return self._with(self.values - np.repeat(self._means - about, self.sizes))
 
     def standardized(self) -> TimeCourses:
         """The courses, each with mean 0 and standard deviation 1: only shapes count.

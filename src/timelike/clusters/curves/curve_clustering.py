@@ -59,6 +59,8 @@ REMEMBERED = 4
 """Sets of times at which curves are remembered."""
 SHOWN_GRID = 41
 """Times at which curves are drawn in notebooks."""
+NO_WEIGHT = 1e-12
+"""A smaller weight of a course at a node of gain and delay is none: it moves no curve, and fills files."""
 CURVE_ERROR = 1e-9
 """Largest error of a covariance behind a curve, in units of the noise variance, before a larger basis is made."""
 
@@ -421,8 +423,10 @@ class CurveClustering(Clustering):
     def _outlying(self) -> Outliers:
         # A cluster's curve lets expect nothing of a course that is free of it but what its own values do.
         labels = np.full(len(self.names), -1) if self.free else self.labels
-        courses = self._measured.centered() if self.free.level else self._measured
-        return outlying(courses, self.courses, self.gp, labels, self._expected)
+        courses = self._measured.centered(self.gp.mean) if self.free.level else self._measured
+        found = outlying(courses, self.courses, self.gp, labels, self._expected)
+        moved = self._measured.values[found.at] - courses.values[found.at]
+        return found._replace(expected=found.expected + moved)
 
     @property
     def _measured(self) -> TimeCourses:
@@ -528,7 +532,7 @@ def finished(
         responsibilities=r.sum(axis=0),
         noise=data.noise,
         deviation_scale=data.scale,
-        level_weights=None if len(r) == 1 else r,
+        level_weights=None if len(r) == 1 else r if len(data.free) == 1 else np.where(r < NO_WEIGHT, 0, r),
         places=None if len(data.free) == 1 else placed_at(at_nodes),
         path=choice.path,
         continuum=choice.continuum,

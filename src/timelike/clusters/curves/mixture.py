@@ -126,7 +126,7 @@ def mixture(
         raise InputError(f"refine is {refine!r}: choose from auto, True and False.")
     asked = Asked.of(courses, gp, up_to, max_delay)
     with one_thread_below():
-        wild = wild_values(courses.centered() if asked.levels else courses, gp) if robust else NONE
+        wild = wild_values(courses.centered(gp.mean) if asked.levels else courses, gp) if robust else NONE
         search = Search(k, spread, max_k, seed, effort, noise)
         names, earned = asked.names(search, wild.weighed(courses))
         here = gp.at(wild.weighed(courses), freedom(courses, gp, names, max_delay if "delay" in names else None))
