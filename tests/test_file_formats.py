@@ -84,6 +84,9 @@ def runs(tmp_path_factory):
     model = tl.GP.se(0.9, 2.0, 0.1)
     with pytest.warns(tl.DataWarning, match="the noise differs between"):
         tl.analyse(tl.TimeCourses.from_arrays(times, noisy), folder / "noisy", k=2, model=model, robust=False, **plain)
+    free = {"up_to": ("level", "gain", "delay"), "max_delay": 0.4}
+    with pytest.warns(tl.DataWarning, match="freedom in"):
+        tl.analyse(tl.simulate.delayed(per_group=6)[0], folder / "free", k=1, model=tl.GP.se(0.2, 0.5, 0.1), **free)
     apart = [f"{names[i % 9]} | {CONDITIONS[i // 9]}" for i in range(17)]
     tl.analyse(
         tl.TimeCourses.from_arrays(times, values[:17], apart),
@@ -96,7 +99,7 @@ def runs(tmp_path_factory):
     reads = np.random.default_rng(1).poisson(60, (20, 8))
     counts = pd.DataFrame(reads, columns=[f"{t} h" for t in range(8)]).assign(gene=[f"g{i}" for i in range(20)])
     tl.analyse(counts, folder / "counts", reading={"counts": True}, k=1, model=tl.GP.se(2.0, 0.7, 0.05, 6.0), **plain)
-    return [folder / name for name in ("mixture", "evidence", "spectral", "noisy", "conditions", "counts")]
+    return [folder / name for name in ("mixture", "evidence", "spectral", "noisy", "free", "conditions", "counts")]
 
 
 def loaded(runs, name):

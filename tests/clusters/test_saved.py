@@ -1,6 +1,7 @@
 """Clusterings on disk: what comes back is what was written, and a damaged file is called damaged."""
 
 import io
+import json
 import zipfile
 
 import numpy as np
@@ -40,6 +41,108 @@ def test_a_mixture_comes_back_as_it_was(made, tmp_path):
     new = courses.select(range(5))
     np.testing.assert_array_equal(again.predict(new).probabilities, found.predict(new).probabilities)
     assert again.outliers().equals(found.outliers())
+
+
+@pytest.fixture(scope="module")
+def freed():
+    """Pulses that come later, with a level, size and delay of their own."""
+    courses, _ = tl.simulate.delayed(per_group=8, seed=2)
+    gp = tl.GP.se(length_scale=0.2, signal_sd=0.5, noise_sd=0.1)
+    with pytest.warns(tl.DataWarning, match="freedom in"):
+        return courses, gp, tl.mixture(courses, gp, k=2, up_to=("level", "gain", "delay"), max_delay=0.4)
+
+
+def with_facts(path, **news):
+    """Other facts in a file."""
+    with np.load(path) as file:
+        arrays = dict(file)
+    facts = json.loads(arrays["facts"].tobytes())
+    for name, value in news.items():
+        facts[name] = facts[name] | value if isinstance(value, dict) else value
+    kept = {name: value for name, value in facts.items() if value != "gone"}
+    np.savez(path, **(arrays | {"facts": np.frombuffer(json.dumps(kept).encode(), np.uint8)}))
+
+
+def test_clusters_with_freedoms_come_back(freed, tmp_path):
+    courses, gp, found = freed
+    saved.save(tmp_path / "c.npz", found, courses)
+    again, _ = saved.load(tmp_path / "c.npz", gp)
+    assert again.free == found.free
+    assert again.free.names == ("level", "gain", "delay")
+    assert again.earned == found.earned
+    assert set(again.earned) == set(again.free.names)
+    for name in ("places", "level_weights", "responsibilities", "probabilities"):
+        np.testing.assert_array_equal(getattr(again, name), getattr(found, name))
+    for name in ("delay", "gain", "level"):
+        np.testing.assert_array_equal(getattr(again, name), getattr(found, name))
+    at = np.linspace(0, 1, 7)
+    np.testing.assert_array_equal(again.curve(1, at), found.curve(1, at))
+    new = courses.select(range(5))
+    np.testing.assert_array_equal(again.predict(new).probabilities, found.predict(new).probabilities)
+    assert again.to_frame().equals(found.to_frame())
+
+
+def test_weights_that_move_no_curve_take_no_room(freed, tmp_path):
+    courses, _, found = freed
+    saved.save(tmp_path / "c.npz", found, courses)
+    assert found.level_weights[found.level_weights > 0].min() >= 1e-12
+    np.testing.assert_allclose(found.level_weights.sum(axis=0), found.responsibilities, atol=1e-9)
+    assert (tmp_path / "c.npz").stat().st_size < found.level_weights.nbytes
+
+
+def test_a_file_from_before_there_were_freedoms(made, tmp_path):
+    courses, gp, found = made
+    saved.save(tmp_path / "c.npz", found, courses)
+    with_facts(tmp_path / "c.npz", free="gone", earned="gone")
+    again, _ = saved.load(tmp_path / "c.npz", gp)
+    assert not again.free
+    assert (again.places, again.earned) == (None, {})
+    np.testing.assert_array_equal(again.predict(courses).labels, found.predict(courses).labels)
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        ("free", {"delays": [-1.0, 0.5, 1.0]}),
+        ("free", {"delays": [-1.0, 0.0, 2.0]}),
+        ("free", {"delays": []}),
+        ("free", {"log_gains": [-1.0, 1.0]}),
+        ("free", {"log_gains": ["much"]}),
+        ("free", {"gain_sd": 0}),
+        ("free", {"delay_sd": float("nan")}),
+        ("free", {"period": -1}),
+        ("free", "gone"),
+        ("free", 5),
+        ("earned", {"colour": 1.0}),
+        ("earned", {"gain": float("inf")}),
+    ],
+)
+def test_freedoms_are_checked(freed, tmp_path, name, wrong):
+    courses, gp, found = freed
+    saved.save(tmp_path / "c.npz", found, courses)
+    with_facts(tmp_path / "c.npz", **{name: wrong})
+    with pytest.raises(InputError, match="damaged"):
+        saved.load(tmp_path / "c.npz", gp)
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("places", lambda a: a[1:]),
+        ("places", lambda a: -a),
+        ("places", lambda a: a * np.nan),
+        ("level_weights", lambda a: a[:, 1:]),
+        ("level_weights", lambda a: a + 2),
+    ],
+)
+def test_places_are_checked(freed, tmp_path, name, change):
+    courses, gp, found = freed
+    saved.save(tmp_path / "c.npz", found, courses)
+    with np.load(tmp_path / "c.npz") as file:
+        arrays = dict(file)
+    np.savez(tmp_path / "c.npz", **(arrays | {name: change(arrays[name])}))
+    with pytest.raises(InputError, match="damaged"):
+        saved.load(tmp_path / "c.npz", gp)
 
 
 def test_a_tree_comes_back_with_its_merges(tmp_path):

@@ -46,9 +46,9 @@ def searches(monkeypatch):
     """The searches that an analysis makes from now on."""
     made = []
 
-    def search(*arguments):
+    def search(*arguments, **options):
         made.append(arguments)
-        return tl.neighbors(*arguments)
+        return tl.neighbors(*arguments, **options)
 
     monkeypatch.setattr("timelike.runs.analysis.neighbors", search)
     return made

@@ -39,6 +39,22 @@ def test_a_method_runs_with_what_it_takes(name):
     assert recipe.k in (None, found.k)
 
 
+def test_freedoms_become_plain():
+    assert Recipe(up_to="delay, level", max_delay=np.float32(2)).up_to == ("level", "delay")
+    assert Recipe(up_to=["gain"]).up_to == ("gain",)
+    assert Recipe(up_to="auto", max_delay=2).up_to == "auto"
+    assert [Recipe(up_to=u).levels for u in ("level", "gain", "auto", ())] == [True, False, False, False]
+
+
+@pytest.mark.parametrize("name", [name for name in METHODS if name != "evidence"])
+def test_a_method_finds_courses_alike_up_to_a_level(name):
+    courses, truth = tl.simulate.profiles(noise=0.03, per_group=8, seed=3)
+    times, values = courses.to_matrix()
+    lifted = tl.TimeCourses.from_arrays(times, values + np.random.default_rng(0).normal(size=(len(courses), 1)) * 3)
+    recipe = Recipe(method=name, k=3 if "k" in METHODS[name].takes else None, up_to="level")
+    assert tl.nmi(recipe.grouped(lifted, tl.GP.se(0.9, 0.65, 0.03)).labels, truth) > 0.6
+
+
 @pytest.mark.parametrize("name", METHODS)
 def test_a_method_says_whether_it_chooses_the_number(name):
     if METHODS[name].chooses_k:
@@ -69,6 +85,13 @@ def test_a_method_says_whether_it_chooses_the_number(name):
         ({"robust": 1}, "robust is 1: expected True or False"),
         ({"refine": "auto"}, "refine is 'auto': expected True or False"),
         ({"noise": "own"}, "noise is 'own': choose from auto, common"),
+        ({"up_to": "size"}, "up_to has 'size': choose from level, gain, delay"),
+        ({"up_to": 5}, "up_to is 5: expected any of level, gain, delay"),
+        ({"up_to": None}, "up_to is None: expected any of level, gain, delay"),
+        ({"up_to": "delay", "max_delay": "6h"}, "max_delay is '6h': expected a number above zero, in the unit of the"),
+        ({"up_to": "delay", "max_delay": 0}, "max_delay is 0: expected a number above zero"),
+        ({"up_to": "gain", "max_delay": 2}, "max_delay is 2, but no delays are asked for: add 'delay' to up_to"),
+        ({"up_to": "auto", "method": "spectral", "k": 2}, "spectral does not find out which freedoms pay"),
         ({"colour": "red"}, "there is no choice 'colour': expected most_variable, changing, scale"),
     ],
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from timelike.clusters.clustering import Clustering
@@ -17,6 +17,8 @@ from timelike.gp import GP
 from timelike.pairs.nearest.neighbors import Neighbors, neighbors
 from timelike.pairs.similarity import similarity
 
+AUTO = "auto"
+"""The freedoms that pay, in place of their names."""
 GRAPH = 7
 """Nearest courses that each course is joined to, as in the paper."""
 
@@ -36,28 +38,44 @@ def _mixture(courses: TimeCourses, gp: GP, *, refine: bool, **settings: Any) -> 
     return mixture(courses, gp, refine="auto" if refine else False, **settings)
 
 
-def _evidence(courses: TimeCourses, gp: GP, k: int | None, spread: float | None) -> Clustering:
-    return evidence_linkage(courses, gp, k, spread=spread or 0.0)
+def _evidence(courses: TimeCourses, gp: GP, k: int | None, spread: float | None, **free: Any) -> Clustering:
+    return evidence_linkage(courses, gp, k, spread=spread or 0.0, **(free if free["up_to"] else {}))
 
 
 def _linked(linkage: str) -> Callable[..., Clustering]:
-    return lambda courses, gp, k: hierarchical(similarity(courses, gp), k, linkage)
+    return lambda courses, gp, k, **free: hierarchical(similarity(courses, gp, **free), k, linkage)
 
 
-def _near(courses: TimeCourses, gp: GP) -> Neighbors:
+def _spectral(courses: TimeCourses, gp: GP, k: int, seed: int, **free: Any) -> Clustering:
+    return spectral(similarity(courses, gp, **free), k, seed=seed)
+
+
+def _sparse_spectral(courses: TimeCourses, gp: GP, k: int, seed: int, **free: Any) -> Clustering:
+    return spectral(_near(courses, gp, **free), k, seed=seed)
+
+
+def _leiden(courses: TimeCourses, gp: GP, seed: int, **free: Any) -> Clustering:
+    return leiden(_near(courses, gp, **free), seed=seed)
+
+
+def _near(courses: TimeCourses, gp: GP, **free: Any) -> Neighbors:
     if len(courses) < 2:
         raise InputError("a graph needs at least two courses: use the method mixture.")
-    return neighbors(courses, gp, min(GRAPH, len(courses) - 1))
+    return neighbors(courses, gp, min(GRAPH, len(courses) - 1), **free)
+
+
+FREE = ("up_to", "max_delay")
+"""Settings that every method takes: in what courses may differ and still be alike."""
 
 
 METHODS = {
-    "mixture": Method(_mixture, ("k", "spread", "robust", "noise", "refine", "seed"), chooses_k=True),
-    "evidence": Method(_evidence, ("k", "spread"), chooses_k=True),
-    "spectral": Method(lambda courses, gp, k, seed: spectral(similarity(courses, gp), k, seed=seed), ("k", "seed")),
-    "sparse-spectral": Method(lambda courses, gp, k, seed: spectral(_near(courses, gp), k, seed=seed), ("k", "seed")),
-    "leiden": Method(lambda courses, gp, seed: leiden(_near(courses, gp), seed=seed), ("seed",), chooses_k=True),
-    "average": Method(_linked("average"), ("k",)),
-    "complete": Method(_linked("complete"), ("k",)),
+    "mixture": Method(_mixture, ("k", "spread", "robust", "noise", "refine", "seed", *FREE), chooses_k=True),
+    "evidence": Method(_evidence, ("k", "spread", *FREE), chooses_k=True),
+    "spectral": Method(_spectral, ("k", "seed", *FREE)),
+    "sparse-spectral": Method(_sparse_spectral, ("k", "seed", *FREE)),
+    "leiden": Method(_leiden, ("seed", *FREE), chooses_k=True),
+    "average": Method(_linked("average"), ("k", *FREE)),
+    "complete": Method(_linked("complete"), ("k", *FREE)),
 }
 """One table for errors, command line and tests."""
 
@@ -73,7 +91,7 @@ def taking(setting: str) -> str:
     return " or ".join(name for name, method in METHODS.items() if setting in method.takes)
 
 
-def check(name: str, k: int | None, spread: float | None) -> None:
+def check(name: str, k: int | None, spread: float | None, up_to: str | Sequence[str] = ()) -> None:
     """Raise if there is no such method, or it needs what is not there, or cannot use what is."""
     if name not in METHODS:
         raise InputError(f"there is no method {name!r}: choose from {', '.join(METHODS)}.")
@@ -85,3 +103,5 @@ def check(name: str, k: int | None, spread: float | None) -> None:
         raise InputError(f"{name} finds the number of clusters itself: leave k out, or use another method.")
     if spread is not None and "spread" not in method.takes:
         raise InputError(f"{name} has no spread: leave it out, or use {taking('spread')}.")
+    if up_to == AUTO and name != "mixture":
+        raise InputError(f"{name} does not find out which freedoms pay (up_to='auto'): name them, or use mixture.")

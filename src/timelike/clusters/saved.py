@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import zipfile
 import zlib
+from collections.abc import Sequence
+from dataclasses import asdict
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -22,6 +24,7 @@ from timelike.courses import TimeCourses
 from timelike.courses.designs import Designs
 from timelike.exceptions import InputError
 from timelike.gp import GP
+from timelike.gp.freedom import NAMES, NONE, Freedom
 
 FORMAT = "timelike clustering 2"
 DAMAGED = (
@@ -31,7 +34,7 @@ DAMAGED = (
 """What reading a file that is not ours, or not whole, can raise."""
 KINDS = {
     **dict.fromkeys(("points", "values", "errors", "weighed", "linkage"), "f"),
-    **dict.fromkeys(("probabilities", "responsibilities", "level_weights"), "f"),
+    **dict.fromkeys(("probabilities", "responsibilities", "level_weights", "places"), "f"),
     **dict.fromkeys(("starts", "design_of", "labels"), "iu"),
     "facts": "u",
 }
@@ -48,7 +51,7 @@ def save(path: str | PathLike[str], clustering: Clustering, courses: TimeCourses
     arrays: Arrays = {"labels": clustering.labels, "points": designs.points, "starts": designs.starts}
     arrays |= {"design_of": courses.design_of, "values": courses.values}
     optional = {"errors": designs.errors, "linkage": clustering.linkage, "probabilities": clustering.probabilities}
-    optional["level_weights"] = getattr(clustering, "level_weights", None)
+    optional |= {name: getattr(clustering, name, None) for name in ("level_weights", "places")}
     arrays |= {name: array for name, array in optional.items() if array is not None}
     if isinstance(clustering, CurveClustering):
         arrays |= {"responsibilities": clustering.responsibilities}
@@ -57,6 +60,8 @@ def save(path: str | PathLike[str], clustering: Clustering, courses: TimeCourses
         facts |= {name: getattr(clustering, name) for name in ("spread", "learned", "continuum", "deviation_scale")}
         facts["path"] = [list(step) for step in clustering.path]
         facts["noise"] = clustering.noise.to_dict()
+        facts["free"] = _plain(clustering.free)
+        facts["earned"] = clustering.earned
         facts["model"] = clustering.gp.to_dict()
     text = np.frombuffer(json.dumps(facts).encode(), dtype=np.uint8)
     with atomic_path(path) as temporary:
@@ -119,11 +124,12 @@ def _clustering(facts: dict[str, Any], arrays: Arrays, courses: TimeCourses, gp:
     if "responsibilities" not in arrays:
         return Clustering(**shared)
     weighed = None if "weighed" not in arrays else _checked(arrays["weighed"], courses.values.shape, 0)
-    noise = _noise(facts["noise"])
+    noise, free = _noise(facts["noise"]), _free(facts.get("free"))
+    nodes, places = len(noise) * len(free), arrays.get("places")
     gp = gp if facts["model"] == gp.to_dict() else GP.from_dict(facts["model"])
     return CurveClustering(
         **shared,
-        here=gp.at(courses if weighed is None else courses.with_errors(weighed)),
+        here=gp.at(courses if weighed is None else courses.with_errors(weighed), free),
         measured=courses,
         spread=float(_checked(np.array(float(facts["spread"])), (), 0)),
         responsibilities=_checked(arrays["responsibilities"], (count, k + 1), 0, 1),
@@ -132,7 +138,9 @@ def _clustering(facts: dict[str, Any], arrays: Arrays, courses: TimeCourses, gp:
         continuum=bool(facts["continuum"]),
         deviation_scale=float(_checked(np.array(float(facts["deviation_scale"])), (), 0)),
         noise=noise,
-        level_weights=None if len(noise) == 1 else _checked(arrays["level_weights"], (len(noise), count, k + 1), 0, 1),
+        level_weights=None if nodes == 1 else _checked(arrays["level_weights"], (nodes, count, k + 1), 0, 1),
+        places=None if places is None else _checked(places, (len(free), count), 0, 1),
+        earned=_earned(facts.get("earned", {})),
     )
 
 
@@ -145,6 +153,46 @@ def _noise(facts: dict[str, Any]) -> Noise:
     known = [float(facts[name]) for name in ("centre", "width", "between")]
     _checked(np.array(known[:1]), (1,))
     return Noise(logs, known[0], *_checked(np.array(known[1:]), (2,), 0).tolist())
+
+
+def _plain(free: Freedom) -> dict[str, Any]:
+    """A freedom in JSON, which has no infinity."""
+    return asdict(free) | {"delay_sd": free.delay_sd if np.isfinite(free.delay_sd) else None}
+
+
+def _free(facts: dict[str, Any] | None) -> Freedom:
+    """In what courses may differ from their curve; in nothing where a file does not say it."""
+    if facts is None:
+        return NONE
+    sds = [facts["gain_sd"], np.inf if facts["delay_sd"] is None else facts["delay_sd"]]
+    period = facts["period"]
+    if not all(float(sd) > 0 for sd in (*sds, 1 if period is None else period)):
+        raise ValueError("a freedom has a size that is none")
+    return Freedom(
+        level=bool(facts["level"]),
+        log_gains=_about_zero(facts["log_gains"]),
+        delays=_about_zero(facts["delays"]),
+        gain_sd=float(sds[0]),
+        delay_sd=float(sds[1]),
+        period=None if period is None else float(period),
+    )
+
+
+def _about_zero(found: Sequence[float]) -> tuple[float, ...]:
+    """Nodes of a freedom: an odd number of them, equally far apart, the middle one at zero."""
+    nodes = np.array(found, dtype=float)
+    steps = np.diff(_checked(nodes, (max(len(nodes), 1),)))
+    even = not len(steps) or (steps[0] > 0 and np.allclose(steps, steps[0]))
+    if len(nodes) % 2 == 0 or nodes[len(nodes) // 2] != 0 or not even:
+        raise ValueError("the nodes of a freedom are not a ladder about zero")
+    return tuple(nodes.tolist())
+
+
+def _earned(facts: dict[str, Any]) -> dict[str, float]:
+    """What each freedom adds to the evidence."""
+    if not set(facts) <= set(NAMES):
+        raise ValueError(f"a freedom is none of {', '.join(NAMES)}")
+    return {name: float(_checked(np.array(float(gain)), ())) for name, gain in facts.items()}
 
 
 def _checked(array: NDArray[Any], shape: tuple[int, ...], low: float = -np.inf, high: float = np.inf) -> NDArray[Any]:

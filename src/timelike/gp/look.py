@@ -60,7 +60,7 @@ def look(courses: TimeCourses, gp: GP | None = None) -> list[str]:
     []
     """
     checks.instance(courses, TimeCourses, "courses")
-    shape = _few_times(courses) or _levels(courses)
+    shape = _few_times(courses) or by_level(courses)
     found = [*like_counts(courses), *shape, *_constant(courses), *_copies(courses)]
     return found if gp is None else [*found, *wide_gaps(courses, gp)]
 
@@ -76,7 +76,8 @@ def like_counts(courses: TimeCourses) -> list[str]:
     return [COUNTS] if (values == np.floor(values)).all() else []
 
 
-def _levels(courses: TimeCourses) -> list[str]:
+def by_level(courses: TimeCourses) -> list[str]:
+    """A sentence where courses differ by their levels more than by anything else."""
     if len(courses.values) < 2 * len(courses):  # single values have nothing but a level
         return []
     around = courses.values - courses.values.mean()

@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 import numpy as np
 
 from timelike.base.files import checksum
+from timelike.clusters.methods import AUTO
 from timelike.courses import TimeCourses
 from timelike.datasets import NAMED
 from timelike.exceptions import DataWarning, FitWarning, InputError, warn
 from timelike.gp import GP
 from timelike.gp.fit import fit
 from timelike.gp.kernels import name_of
-from timelike.gp.look import like_counts, look, wide_gaps
+from timelike.gp.look import by_level, like_counts, look, wide_gaps
 from timelike.ontology.enrichment import enrichment
 from timelike.reading import understand
 from timelike.runs.analysis import Analysis
@@ -65,9 +66,10 @@ def analyse(
     say
         Called with a line about each step.
     **choices
-        ``changing``, ``most_variable``, ``scale``, ``kernel``, ``clock``, ``method``, ``k``, ``spread``, ``robust``,
-        ``noise``, ``refine``, ``neighbors``, ``seed``, ``title``, ``time_unit``, ``value_name``: see
-        :class:`timelike.runs.recipe.Recipe`. By default no course is left out and nothing is scaled.
+        ``changing``, ``most_variable``, ``scale``, ``kernel``, ``clock``, ``method``, ``k``, ``spread``, ``up_to``,
+        ``max_delay``, ``robust``, ``noise``, ``refine``, ``neighbors``, ``seed``, ``title``, ``time_unit``,
+        ``value_name``: see :class:`timelike.runs.recipe.Recipe`. By default no course is left out and nothing is
+        scaled.
 
     Warns
     -----
@@ -98,7 +100,8 @@ def analyse(
         selected = recipe.selection(given, courses)
         if selected is not None:
             say(f"selected {selected}")
-        gp = given_or_fitted(courses, model, recipe.kernel, recipe.clock, say, robust=recipe.robust)
+        how: dict[str, bool] = {"robust": recipe.robust, "levels": recipe.levels}
+        gp = given_or_fitted(courses, model, recipe.kernel, recipe.clock, say, **how)
         recipe = recipe if model is None else replace(recipe, kernel=name_of(gp.kernel), clock=gp.clock or "linear")
         note_gaps(courses, gp)
         say("grouping the courses")
@@ -118,8 +121,10 @@ def analyse(
 def prepared(given: TimeCourses, recipe: Recipe) -> TimeCourses:
     """The courses that are analysed; warns of what they ask for."""
     courses = recipe.prepared(given)
+    known = by_level(courses) if recipe.levels or recipe.up_to == AUTO else []
     for sentence in dict.fromkeys([*like_counts(given), *look(courses)]):  # scaled, counts are no whole numbers
-        warn(sentence, DataWarning)
+        if sentence not in known:
+            warn(sentence, DataWarning)
     return courses
 
 
@@ -137,15 +142,21 @@ def given_or_fitted(
     say: Say,
     *,
     robust: bool = True,
+    levels: bool = False,
 ) -> GP:
-    """The model that is given, by itself or as a file, or one fitted to the courses."""
+    """The model that is given, by itself or as a file, or one fitted to the courses.
+
+    Where these have `levels` of their own, to the courses moved to one level: the signal is that of changes.
+    """
     if model is None:
-        gp = fit(courses, kernel, clock=clock, robust=robust)
+        alike = courses.centered(float(courses.values.mean())) if levels else courses
+        gp = fit(alike, kernel, clock=clock, robust=robust)
         sds = f"signal sd {gp.signal_sd:.4g}, noise sd {gp.noise_sd:.4g}"
-        say(f"fitted: {in_time(gp)}{sds}, log likelihood {gp.log_likelihood:.2f}")
+        to = " to courses of one level" if levels else ""
+        say(f"fitted{to}: {in_time(gp)}{sds}, log likelihood {gp.log_likelihood:.2f}")
         return gp
     gp = model if isinstance(model, GP) else GP.load(model)
-    _doubt(courses, gp)
+    _doubt(courses.centered(gp.mean) if levels else courses, gp)
     return replace(gp, log_likelihood=None)  # which was of the courses it was fitted to
 
 

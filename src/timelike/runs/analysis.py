@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from timelike.base.arrays import Floats
 from timelike.clusters.clustering import Clustering
 from timelike.clusters.curves.curve_clustering import CurveClustering
-from timelike.clusters.methods import taking
+from timelike.clusters.methods import AUTO, taking
 from timelike.courses import TimeCourses
 from timelike.exceptions import DataWarning, InputError, warn
 from timelike.gp import GP
@@ -84,7 +84,17 @@ class Analysis:
         from timelike.runs.folder import neighbors_written
 
         count = min(self.record.recipe.neighbors, len(self.courses) - 1)
-        return neighbors_written(self, count) or neighbors(self.courses, self.gp, count) if count else None
+        if not count:
+            return None
+        return neighbors_written(self, count) or neighbors(self.courses, self.gp, count, **self._free)
+
+    @property
+    def _free(self) -> dict[str, Any]:
+        """In what neighbours may differ: as clusters may."""
+        names, longest = self.record.recipe.up_to, self.record.recipe.max_delay
+        if names == AUTO:
+            names = self.clustering.free.names if isinstance(self.clustering, CurveClustering) else ()
+        return {"up_to": names, "max_delay": longest if "delay" in names else None}
 
     def to_frame(self) -> pd.DataFrame:
         """Table with a row for each course: its cluster, how surely, and its nearest course with s of the two."""
@@ -122,6 +132,7 @@ class Analysis:
         known: dict[str, Any] = {"file": source.path, "SHA-256": source.sha256, "read": "; ".join(source.understood)}
         known["selected"] = self.record.selected
         known |= {name.replace("_", " "): value for name, value in vars(recipe).items() if name not in SHOWN_ELSEWHERE}
+        known["up to"] = recipe.up_to if isinstance(recipe.up_to, str) else ", ".join(recipe.up_to)
         news = {name: value for name, value in known.items() if value not in (None, "") and value is not True}
         return news | self._about_counts() | {"scaling": SCALES[recipe.scale].word, "versions": self.record.versions}
 

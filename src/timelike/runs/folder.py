@@ -20,7 +20,7 @@ from timelike.clusters import saved
 from timelike.clusters.curves.curve_clustering import GRID, CurveClustering
 from timelike.exceptions import DataWarning, InputError, MissingExtraError, warn
 from timelike.gp import GP
-from timelike.pairs.nearest.neighbors import Neighbors
+from timelike.pairs.nearest.neighbors import MOVED, Neighbors
 from timelike.reporting.report import report
 from timelike.runs.analysis import Analysis
 from timelike.runs.failures import attempted
@@ -253,17 +253,18 @@ def neighbors_written(analysis: Analysis, count: int) -> Neighbors | None:
     place = {quoted(name): i for i, name in enumerate(names)}
     if table is None or record.search is None or len(place) < len(names) or not _as_written(table, record):
         return None
-    kinds = {"neighbor": str, "score": float}
+    kinds = {"neighbor": str, "score": float} | dict.fromkeys(MOVED, float)
     shape = len(names), count
     try:
         cells = pd.read_csv(
-            table, usecols=list(kinds), dtype=kinds, keep_default_na=False, float_precision="round_trip"
+            table, usecols=lambda name: name in kinds, dtype=kinds, keep_default_na=False, float_precision="round_trip"
         )
         indices = np.array([place[name] for name in cells["neighbor"]], dtype=np.intp).reshape(shape)
         scores = cells["score"].to_numpy(dtype=float).reshape(shape)
+        moved = {name: cells[name].to_numpy(dtype=float).reshape(shape) for name in MOVED if name in cells}
     except (ValueError, KeyError):  # a record may come from anybody
         return None
-    return Neighbors(indices, scores, names, None, record.search.route, record.search.recall)
+    return Neighbors(indices, scores, names, None, record.search.route, record.search.recall, **moved)
 
 
 def _as_written(path: Path, record: Record) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, NamedTuple, TypeAlias, TypedDict, Unpack
 
@@ -13,10 +13,12 @@ from timelike.clusters import methods
 from timelike.clusters.clustering import Clustering
 from timelike.clusters.curves.ascent import check_spread
 from timelike.clusters.curves.mixture import check_noise
+from timelike.clusters.methods import AUTO
 from timelike.courses import TimeCourses
 from timelike.exceptions import InputError
 from timelike.gp import GP
 from timelike.gp.fit import check_clock
+from timelike.gp.freedom import asked_for
 from timelike.questions.changing import changing
 from timelike.questions.telling import RATE, is_rate, percent
 
@@ -38,6 +40,8 @@ SCALES = {
 
 Clock: TypeAlias = str | float
 """``"auto"``, ``"linear"``, or tau, see :func:`timelike.fit`."""
+Names: TypeAlias = str | Sequence[str]
+"""``"auto"``, or names of freedoms, see ``up_to`` of :func:`timelike.mixture`."""
 
 
 class Choices(TypedDict, total=False):
@@ -51,6 +55,8 @@ class Choices(TypedDict, total=False):
     method: str
     k: int | None
     spread: float | None
+    up_to: Names
+    max_delay: float | None
     robust: bool
     noise: str
     refine: bool
@@ -85,6 +91,12 @@ class Recipe:
     spread : float or None
         How much curves of one cluster differ, in units of the signal_sd, for mixture and evidence. None: mixture learns
         it, evidence takes 0.
+    up_to : str or sequence of str
+        In what courses may differ and still be alike, for every method and for neighbours: any of ``"level"``,
+        ``"gain"`` and ``"delay"``. With levels the model is fitted to courses minus their means: the signal is that of
+        changes. ``"auto"``: the mixture takes those that pay.
+    max_delay : float or None
+        With delays: how far apart in time two courses may be, in the unit of the times.
     robust : bool
         Whether single wild values count for little, in the fit where they decide and in the mixture.
     noise : str
@@ -113,6 +125,8 @@ class Recipe:
     method: str = "mixture"
     k: int | None = None
     spread: float | None = None
+    up_to: Names = ()
+    max_delay: float | None = None
     robust: bool = True
     noise: str = "auto"
     refine: bool = True
@@ -131,7 +145,9 @@ class Recipe:
         if self.scale not in SCALES:
             raise InputError(f"there is no scale {self.scale!r}: choose from {', '.join(SCALES)}.")
         check_noise(self.noise)
-        methods.check(self.method, self.k, self.spread)
+        methods.check(self.method, self.k, self.spread, self.up_to)
+        if self.max_delay is not None and self.up_to != AUTO and "delay" not in self.up_to:
+            raise InputError(f"max_delay is {self.max_delay:g}, but no delays are asked for: add 'delay' to up_to.")
 
     @classmethod
     def of(cls, **choices: Unpack[Choices]) -> Recipe:
@@ -169,6 +185,11 @@ class Recipe:
         """The courses, scaled but not selected."""
         return SCALES[self.scale].run(courses)
 
+    @property
+    def levels(self) -> bool:
+        """Whether courses have levels of their own, which say nothing about the signal."""
+        return self.up_to != AUTO and "level" in self.up_to
+
     def grouped(self, courses: TimeCourses, gp: GP) -> Clustering:
         """The clusters of courses that are prepared."""
         method = methods.METHODS[self.method]
@@ -183,6 +204,10 @@ def _whole(value: Any, name: str) -> int:
 def _number(value: Any, name: str) -> float:
     if name == "changing":
         return is_rate(value, "changing")
+    if name == "max_delay":
+        if not (checks.is_number(value) and value > 0):
+            raise InputError(f"max_delay is {value!r}: expected a number above zero, in the unit of the times.")
+        return float(value)
     check_spread(value)
     return float(value)
 
@@ -204,11 +229,16 @@ def _clock(value: Any, _: str) -> Clock:
     return value if isinstance(value, str) else float(value)
 
 
+def _names(value: Any, _: str) -> Names:
+    return AUTO if isinstance(value, str) and value.strip() == AUTO else asked_for(value)
+
+
 PLAIN: dict[str, Callable[[Any, str], Any]] = {
     "int": _whole,
     "float": _number,
     "bool": _truth,
     "str": _text,
     "Clock": _clock,
+    "Names": _names,
 }
 """Type of a choice -> its value as the record holds it, in JSON, or an error that names it."""
