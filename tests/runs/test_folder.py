@@ -164,7 +164,7 @@ def test_names_that_a_table_cannot_tell_apart_are_searched(tmp_path, searches):
 def test_what_a_search_missed_is_told_from_the_folder_too(done, tmp_path, monkeypatch):
     analysis, _ = done
     partly = replace(analysis.neighbors, route="candidates", recall=0.9625)
-    monkeypatch.setattr("timelike.runs.analysis.neighbors", lambda *_: partly)
+    monkeypatch.setattr("timelike.runs.analysis.neighbors", lambda *_, **__: partly)
     write(replace(analysis, files=()), tmp_path / "out", say=lambda _: None)
     again = Analysis.load(tmp_path / "out")
     assert_same(again.neighbors, partly)
