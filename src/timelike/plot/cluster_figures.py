@@ -190,9 +190,7 @@ class _Moved:
         return f"{time}, aligned" if "delay" in self.names else time, f"{value}, aligned" if level else value
 
 
-def _shown(
-    clustering: Clustering, courses: TimeCourses | None, gp: GP | None, most: int, *, aligned: bool
-) -> _Shown:
+def _shown(clustering: Clustering, courses: TimeCourses | None, gp: GP | None, most: int, *, aligned: bool) -> _Shown:
     checks.instance(clustering, Clustering, "clustering")
     checks.whole(most, "most")
     if gp is not None:
@@ -325,7 +323,9 @@ def _explain(shown: _Shown, ax: Any) -> None:
         labels += [shown.line, shown.band] if shown.band else [shown.line]
     small = parts.text_size(ax) - 1
     columns = len(labels) if parts.whole_figure(ax).get_figwidth() > 5 else 1
-    ax.figure.legend(handles[: len(labels)], labels, loc="outside lower center", ncols=columns, fontsize=small, **parts.LEGEND)
+    ax.figure.legend(
+        handles[: len(labels)], labels, loc="outside lower center", ncols=columns, fontsize=small, **parts.LEGEND
+    )
 
 
 # -- all on one Axes ---------------------------------------------------------------------------------------------
