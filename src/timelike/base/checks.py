@@ -188,6 +188,17 @@ def first_few(names: Sequence[str], most: int = 5) -> str:
     return ", ".join(names[:most]) + (", ..." if len(names) > most else "")
 
 
+def listed(words: Sequence[str]) -> str:
+    """Words with commas between them, and "and" before the last.
+
+    Examples
+    --------
+    >>> listed(["C", "K", "M"])
+    'C, K and M'
+    """
+    return " and ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else words[0]
+
+
 def shortened(text: str, most: int) -> str:
     """The text, cut where it is longer than `most` characters."""
     return text if len(text) <= most else text[: most - 1] + "…"

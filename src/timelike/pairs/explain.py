@@ -48,11 +48,16 @@ class Explanation:
     @property
     def verdict(self) -> str:
         """What the similarity says, in words."""
-        return "one curve explains both better" if self.similarity > 0 else "two curves explain them better"
+        return verdict(self.similarity)
 
     def to_frame(self) -> pd.DataFrame:
         """Tidy table with columns course, time, value and contribution."""
         return self.pair.to_frame().assign(contribution=np.concatenate(self.contributions))
+
+
+def verdict(similarity: float) -> str:
+    """What a similarity says, in words."""
+    return "one curve explains both better" if similarity > 0 else "two curves explain them better"
 
 
 def explain(courses: TimeCourses, gp: GP, first: str | int, second: str | int) -> Explanation:

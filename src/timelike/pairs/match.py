@@ -79,10 +79,15 @@ class Match:
     @property
     def sentence(self) -> str:
         """How the second course is the first, in words."""
-        parts = [*self._delay_in_words(), *self._gain_in_words()]
+        return f"{self.second} is {self.first} {', '.join(self.differences) or 'as it is'}"
+
+    @property
+    def differences(self) -> list[str]:
+        """By how much the second course is later, larger and higher, in words: one for each freedom."""
+        higher = []
         if self.levels is not None:
-            parts.append(f"{abs(self.levels[1] - self.levels[0]):.2g} {self._level_word()}")
-        return f"{self.second} is {self.first} {', '.join(parts) or 'as it is'}"
+            higher = [f"{abs(self.levels[1] - self.levels[0]):.2g} {self._level_word()}"]
+        return [*self._delay_in_words(), *self._gain_in_words(), *higher]
 
     def _delay_in_words(self) -> list[str]:
         if self.delay is None or self.delay_interval is None:

@@ -11,6 +11,7 @@ plain time.
 from timelike.plot.cluster_figures import cluster_panels, clusters
 from timelike.plot.course_figures import courses, explanation, neighbors, pair
 from timelike.plot.matrix_figures import heatmap, value_heatmap
+from timelike.plot.order_figures import match, order
 from timelike.plot.parts import COLORS, panels, save
 from timelike.plot.question_figures import changes, differences, volcano
 from timelike.plot.tree_figures import bound, dendrogram, tree_heatmap
@@ -26,7 +27,9 @@ __all__ = [
     "differences",
     "explanation",
     "heatmap",
+    "match",
     "neighbors",
+    "order",
     "pair",
     "panels",
     "save",

@@ -10,6 +10,7 @@ import numpy as np
 from timelike.base import checks
 from timelike.base.arrays import Floats, Ints
 from timelike.clusters.clustering import Clustering
+from timelike.clusters.curves.alignment import reach
 from timelike.clusters.curves.curve_clustering import CurveClustering
 from timelike.courses import TimeCourses
 from timelike.exceptions import InputError
@@ -32,6 +33,7 @@ def clusters(
     *,
     courses: TimeCourses | None = None,
     gp: GP | None = None,
+    aligned: bool = True,
     most: int = MOST,
     time: str = "time",
     value: str = "value",
@@ -51,6 +53,11 @@ def clusters(
         (spectral, hierarchical, predicted); for the others, courses on another scale, say before standardising.
     gp
         With `courses`: the model for the curve of each cluster. Without it there is no curve.
+    aligned
+        Where courses may differ in level, gain or delay (`up_to` of :func:`timelike.mixture`): draw them moved onto the
+        curve of their cluster, as ``clustering.aligned()`` has them; the labels say so. ``False``: as they were
+        measured, beside the curve of a course without delay, of gain 1 and of the mean level. Given `courses` are drawn
+        as they are given.
     most
         Courses drawn of one cluster, evenly picked. The legend says so where it leaves some out.
     time, value
@@ -67,7 +74,7 @@ def clusters(
     >>> spectral = tl.spectral(tl.similarity(courses, gp), k=3)
     >>> ax = tl.plot.clusters(spectral, courses=courses, gp=gp)
     """
-    shown = _shown(clustering, courses, gp, most)
+    shown = _shown(clustering, courses, gp, most, aligned=aligned)
     if ax is None:
         return _draw_panels(shown, None, time, value)[0]
     return _draw_together(shown, ax, time, value)
@@ -79,6 +86,7 @@ def cluster_panels(
     *,
     courses: TimeCourses | None = None,
     gp: GP | None = None,
+    aligned: bool = True,
     most: int = MOST,
     time: str = "time",
     value: str = "value",
@@ -96,7 +104,7 @@ def cluster_panels(
     clustering
     axes
         One for each panel, for instance from :func:`panels`; by default a figure that is two columns wide.
-    courses, gp, most, time, value
+    courses, gp, aligned, most, time, value
         As for :func:`clusters`.
 
     Examples
@@ -108,7 +116,7 @@ def cluster_panels(
     >>> len(axes)
     3
     """
-    return _draw_panels(_shown(clustering, courses, gp, most), axes, time, value)
+    return _draw_panels(_shown(clustering, courses, gp, most, aligned=aligned), axes, time, value)
 
 
 # -- what is shown -----------------------------------------------------------------------------------------------
@@ -125,10 +133,21 @@ class _Shown:
     line: str
     band: str
     gp: GP | None
+    moved: _Moved | None = None
+    """Where courses are drawn aligned."""
 
     @property
     def at(self) -> Floats:
-        return parts.times_of(self.courses, self.gp)
+        return parts.times_of(self.courses, self.gp) if self.moved is None else self.moved.at
+
+    @property
+    def lines(self) -> str:
+        """What the thin lines are."""
+        return "courses" if self.moved is None else self.moved.lines
+
+    def labels_of_axes(self, time: str, value: str) -> tuple[str, str]:
+        """What the axes show."""
+        return (time, value) if self.moved is None else self.moved.labels_of_axes(time, value)
 
     @property
     def labels(self) -> list[int]:
@@ -144,10 +163,34 @@ class _Shown:
         drawn = members[np.linspace(0, len(members) - 1, min(self.most, len(members))).astype(int)]
         if len(drawn):
             rasterized = len(self.courses) > parts.RASTER
-            parts.draw_lines(ax, self.courses.select(drawn), color_of(label), rasterized=rasterized)
+            courses = self.courses if self.moved is None or label < 0 else self.moved.courses
+            parts.draw_lines(ax, courses.select(drawn), color_of(label), rasterized=rasterized)
 
 
-def _shown(clustering: Clustering, courses: TimeCourses | None, gp: GP | None, most: int) -> _Shown:
+@dataclass(frozen=True, eq=False)
+class _Moved:
+    """Courses that are drawn on the curve of their cluster, and the times at which that is drawn."""
+
+    courses: TimeCourses
+    names: tuple[str, ...]
+    at: Floats
+
+    @classmethod
+    def of(cls, clustering: CurveClustering) -> _Moved:
+        return cls(clustering.aligned(), clustering.free.names, parts.times_between(*reach(clustering), clustering.gp))
+
+    @property
+    def lines(self) -> str:
+        """What was taken out of the courses."""
+        return f"courses without their {checks.listed(self.names)}"
+
+    def labels_of_axes(self, time: str, value: str) -> tuple[str, str]:
+        """The labels, which say what was moved."""
+        level = {"level", "gain"} & set(self.names)
+        return f"{time}, aligned" if "delay" in self.names else time, f"{value}, aligned" if level else value
+
+
+def _shown(clustering: Clustering, courses: TimeCourses | None, gp: GP | None, most: int, *, aligned: bool) -> _Shown:
     checks.instance(clustering, Clustering, "clustering")
     checks.whole(most, "most")
     if gp is not None:
@@ -160,9 +203,23 @@ def _shown(clustering: Clustering, courses: TimeCourses | None, gp: GP | None, m
         raise InputError(
             f"a clustering by {clustering.method} does not carry its courses: give courses=..., and gp=... for curves."
         )
-    lines = _cluster_curves(clustering)
+    parts.one_coordinate(clustering.courses.times)
+    if clustering.free and not aligned:
+        return _as_measured(clustering, most)
+    moved = _Moved.of(clustering) if clustering.free else None
+    at = parts.times_of(clustering.courses, clustering.gp) if moved is None else moved.at
+    lines = _cluster_curves(clustering, at)
     band = "± 2 sd of a course's curve"
-    return _Shown(clustering, clustering.courses, most, lines, "the cluster's curve", band, clustering.gp)
+    return _Shown(clustering, clustering.courses, most, lines, "the cluster's curve", band, clustering.gp, moved)
+
+
+def _as_measured(clustering: CurveClustering, most: int) -> _Shown:
+    """Courses that may differ from their cluster's curve, and this curve; without a band, which holds none of them."""
+    mean = clustering.curves(parts.times_of(clustering.courses, clustering.gp)).mean
+    lines = {k: Curve(mean[k], np.zeros(mean.shape[1])) for k in range(clustering.k)}
+    plain = {"level": "the mean level", "gain": "gain 1", "delay": "no delay"}
+    line = f"the cluster's curve ({', '.join(plain[name] for name in clustering.free.names)})"
+    return _Shown(clustering, clustering.courses, most, lines, line, "", clustering.gp)
 
 
 def _check_names(clustering: Clustering, courses: TimeCourses) -> None:
@@ -174,9 +231,9 @@ def _check_names(clustering: Clustering, courses: TimeCourses) -> None:
         )
 
 
-def _cluster_curves(clustering: CurveClustering) -> dict[int, Curve]:
+def _cluster_curves(clustering: CurveClustering, times: Floats) -> dict[int, Curve]:
     """For each cluster its curve, with the standard deviation of a course's own curve around it."""
-    at = parts.times_of(clustering.courses, clustering.gp)[:, None]
+    at = times[:, None]
     mean, sd = clustering.curves(at)
     spread = clustering.spread**2 * clustering.gp.covariance.diag(at)
     return {k: Curve(mean[k], np.sqrt(sd[k] ** 2 + spread)) for k in range(clustering.k)}
@@ -201,7 +258,7 @@ def _draw_panels(shown: _Shown, axes: list[Axes] | None, time: str, value: str) 
     for label, ax in zip(labels, used, strict=True):
         _draw_panel(shown, label, ax)
     parts.same_scale(used)
-    _label_outside(used, time, value)
+    _label_outside(used, *shown.labels_of_axes(time, value))
     if len(used[0].figure.axes) == len(axes):
         _explain(shown, used[0])
     return used
@@ -219,8 +276,11 @@ def _draw_panel(shown: _Shown, label: int, ax: Any) -> None:
     parts.run_on_clock(ax, shown.gp, shown.courses.times)
     shown.draw_courses(label, ax)
     if label in shown.curves:
-        parts.draw_curve(ax, shown.at, shown.curves[label])
-    parts.labelled(ax, f"{_name(label)}: {len(shown.members(label)):,}", "", "")
+        _, band = parts.draw_curve(ax, shown.at, shown.curves[label])
+        if not shown.band:
+            band.remove()
+    still = " (as measured)" if label < 0 and shown.moved is not None else ""
+    parts.labelled(ax, f"{_name(label)}: {len(shown.members(label)):,}{still}", "", "")
 
 
 def _name(label: int) -> str:
@@ -256,14 +316,16 @@ def _explain(shown: _Shown, ax: Any) -> None:
     from matplotlib.patches import Patch
 
     thinned = np.bincount(shown.clustering.labels + 1).max() > shown.most
-    labels = [f"courses (at most {shown.most:,} of a cluster drawn)" if thinned else "courses"]
+    labels = [f"{shown.lines} (at most {shown.most:,} of a cluster drawn)" if thinned else shown.lines]
     handles: list[Any] = [Line2D([], [], color=color_of(0), linewidth=0.8)]
     if shown.curves:
         handles += [Line2D([], [], color="black", linewidth=1.5), Patch(facecolor="black", alpha=0.15, linewidth=0)]
-        labels += [shown.line, shown.band]
+        labels += [shown.line, shown.band] if shown.band else [shown.line]
     small = parts.text_size(ax) - 1
     columns = len(labels) if parts.whole_figure(ax).get_figwidth() > 5 else 1
-    ax.figure.legend(handles, labels, loc="outside lower center", ncols=columns, fontsize=small, **parts.LEGEND)
+    ax.figure.legend(
+        handles[: len(labels)], labels, loc="outside lower center", ncols=columns, fontsize=small, **parts.LEGEND
+    )
 
 
 # -- all on one Axes ---------------------------------------------------------------------------------------------
@@ -279,4 +341,4 @@ def _draw_together(shown: _Shown, ax: Any, time: str, value: str) -> Axes:
         width = 2 if label in shown.curves else 1
         ax.plot(*curve, linestyle=dashes, color=color_of(label), linewidth=width, label=_name(label), zorder=3)
     parts.legend_beside(ax)
-    return parts.labelled(ax, f"{shown.clustering.k} clusters", time, value)
+    return parts.labelled(ax, f"{shown.clustering.k} clusters", *shown.labels_of_axes(time, value))

@@ -281,7 +281,11 @@ def draw_points(ax: Any, course: TimeCourses, color: str, *, size: float = 3.5) 
 def times_of(courses: TimeCourses, gp: GP | None = None) -> Floats:
     """Times at which a curve is drawn: from the first to the last that was measured, evenly on the model's clock."""
     times = one_coordinate(courses.designs.points[:, 0] if courses.designs.points.shape[1] == 1 else courses.times)
-    low, high = float(times.min()), float(times.max())
+    return times_between(float(times.min()), float(times.max()), gp)
+
+
+def times_between(low: float, high: float, gp: GP | None) -> Floats:
+    """Times from one to another, evenly on the model's clock."""
     if low == high:
         return np.array([low])
     return np.linspace(low, high, CURVE_POINTS) if gp is None else kernels.evenly(gp.kernel, low, high, CURVE_POINTS)

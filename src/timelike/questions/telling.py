@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from timelike.base.arrays import Floats, Ints
 from timelike.base.blas import one_thread_below
-from timelike.base.checks import counted, is_number
+from timelike.base.checks import counted, is_number, listed
 from timelike.exceptions import InputError
 from timelike.gp import Curve
 from timelike.gp.kernels import evenly
@@ -59,17 +58,6 @@ def sentence(found: Found, fdr: float = RATES[0]) -> str:
     more = "".join(f", {len(found.called(rate)):,} at {percent(rate)}" for rate in others)
     called = f"{len(found.called(first)):,} of {counted(len(found), 'course')}"
     return f"{called} {verb} at {RATE} of {percent(first)}{more}."
-
-
-def listed(words: Sequence[str]) -> str:
-    """Words with commas between them, and "and" before the last.
-
-    Examples
-    --------
-    >>> listed(["C", "K", "M"])
-    'C, K and M'
-    """
-    return " and ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else words[0]
 
 
 # -- curves of many genes --------------------------------------------------------------------------------------------

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from timelike.base.checks import counted
+from timelike.base.checks import counted, listed
 from timelike.gp import kernels
 from timelike.questions.compare import Compared
 from timelike.questions.permuted import Check
-from timelike.questions.telling import listed, percent, sentence
+from timelike.questions.telling import percent, sentence
 from timelike.reporting.answered import Answered
 from timelike.reporting.methods_paragraph import _clock, _software
 from timelike.reporting.words import KERNELS, number, timing

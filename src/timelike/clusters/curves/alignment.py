@@ -100,6 +100,13 @@ def placed(found: CurveClustering) -> tuple[Floats, Floats]:
     return delay, gain
 
 
+def reach(found: CurveClustering) -> tuple[float, float]:
+    """From when to when aligned courses go, but not before the start of the model's clock."""
+    moved = found.courses.points[:, 0] - np.repeat(placed(found)[0], found.courses.sizes)
+    start = getattr(found.gp.kernel, "start", None)
+    return float(moved.min() if start is None else max(moved.min(), start)), float(moved.max())
+
+
 def aligned(found: CurveClustering) -> TimeCourses:
     """The courses as measured, moved onto their cluster's curve: earlier, smaller and to its level."""
     courses = found.courses if found.measured is None else found.measured
