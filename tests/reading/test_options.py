@@ -51,6 +51,8 @@ def test_these_verbs_read_files():
         "similarity",
         "neighbors",
         "explain",
+        "lags",
+        "match",
         "predict",
     }
 

@@ -7,7 +7,7 @@ import click
 from timelike.cli.about_verbs import completion, demo, info
 from timelike.cli.cluster_verbs import bhi, cluster, predict, repeat, report
 from timelike.cli.output import Verbs
-from timelike.cli.pair_verbs import explain, fit, neighbors, similarity
+from timelike.cli.pair_verbs import explain, fit, lags, match, neighbors, similarity
 from timelike.cli.question_verbs import changing, compare
 from timelike.reproduce.command import reproduce
 
@@ -32,6 +32,8 @@ VERBS = (
     explain,
     fit,
     info,
+    lags,
+    match,
     neighbors,
     predict,
     repeat,

@@ -15,6 +15,7 @@ from timelike.cli.options import (
     course_options,
     exit_if_failed,
     force_option,
+    freedom_options,
     may_write,
     model_options,
     note_depth,
@@ -67,6 +68,7 @@ class _Number(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # gener
 @click.option("--method", default="mixture", show_default=True, help=f"{', '.join(METHODS)}.")
 @click.option("-k", type=_Number(), default="auto", show_default=True, help="Number of clusters.")
 @click.option("--spread", type=float, help=SPREAD)
+@freedom_options(auto="; or auto: those that pay, for the mixture")
 @click.option("--robust/--no-robust", default=True, show_default=True, help=ROBUST)
 @click.option("--noise", default="auto", show_default=True, help=NOISE)
 @click.option("--refine/--no-refine", default=True, show_default=True, help=REFINE)

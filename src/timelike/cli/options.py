@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from timelike.cli.output import Verb, quiet_option, say
 from timelike.courses import TimeCourses
 from timelike.exceptions import DataWarning, InputError, warn
 from timelike.gp import GP
+from timelike.gp.freedom import asked_for
 from timelike.gp.kernels import NAMED
 from timelike.reading import Understood, understand
 from timelike.reading.options import FLAG, OPTIONS
@@ -48,6 +49,21 @@ class _Clock(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # generi
             return self.fail(f"{value!r}: expected auto, linear, or a number in the unit of the times.", param, ctx)
 
 
+class _Delay(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # generic only in newer releases
+    """A number in the unit of the times."""
+
+    name = "TIME"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> float:  # noqa: ARG002 - click hands all three
+        """The number."""
+        try:
+            return float(value)
+        except ValueError:
+            raise InputError(
+                f"--max-delay is {value!r}: expected a number alone, as 6, in the unit of the times of the file."
+            ) from None
+
+
 KINDS = {"a file": FILE, "numbers": _Numbers()}
 KERNELS = f"{', '.join(NAMED)}, or auto: the likeliest of se, matern52 and matern32."
 CLOCK = (
@@ -61,6 +77,11 @@ CHANGING = (
     "Keep only the courses that change over time at this expected false discovery rate, as 0.05 (names with all their "
     "conditions, where there are conditions)."
 )
+UP_TO = (
+    "In what courses may differ and still be alike: level (only changes count), gain (size) and delay, or some of them "
+    "with commas between{auto}."
+)
+MAX_DELAY = "With delays: how far apart in time two courses may be, a number in the unit of the times."
 SCALE = "What is compared: values as they are; minus each course's mean; also divided by its sd."
 
 
@@ -93,6 +114,19 @@ def model_options(command: Verb) -> Verb:
     return given(kernel(click.option("--clock", type=_Clock(), help=f"{CLOCK} [default: auto]")(command)))
 
 
+def freedom_options(auto: str = "", default: str | None = None) -> Callable[[Verb], Verb]:
+    """In what courses may differ; `auto` says what that word does, where it may be given."""
+    names = click.option(
+        "--up-to",
+        metavar="level,gain,delay",
+        default=default,
+        show_default=default is not None,
+        help=UP_TO.format(auto=auto),
+    )
+    longest = click.option("--max-delay", type=_Delay(), help=MAX_DELAY)
+    return lambda command: names(longest(command))
+
+
 def force_option(what: str) -> Callable[[Verb], Verb]:
     """Leave to overwrite something."""
     return click.option("--force", is_flag=True, help=f"Overwrite {what}.")
@@ -110,6 +144,13 @@ def split_reading(options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, An
     reading = {name: options[name] for name in OPTIONS if options.get(name) is not None}
     reading |= {name: str(path) for name, path in reading.items() if isinstance(path, Path)}  # a record is JSON
     return reading, {name: value for name, value in options.items() if name not in OPTIONS}
+
+
+def freedoms_of(options: dict[str, Any]) -> dict[str, Any]:
+    """In what courses may differ, taken out of the options of a verb, once it is clear that there are such freedoms."""
+    up_to, max_delay = options.pop("up_to"), options.pop("max_delay")
+    recipe = Recipe.of(up_to=asked_for(up_to or ()), max_delay=max_delay)
+    return {"up_to": recipe.up_to, "max_delay": recipe.max_delay}
 
 
 def courses_of(file: Path, **options: Any) -> TimeCourses:
@@ -130,10 +171,17 @@ def understood(file: Path, reading: dict[str, Any]) -> Understood:
     return found
 
 
-def model_of(courses: TimeCourses, model: Path | None, kernel: str | None, clock: Clock | None) -> GP:
-    """The model in a file, or one fitted to the courses."""
+def model_of(
+    courses: TimeCourses,
+    model: Path | None,
+    kernel: str | None,
+    clock: Clock | None,
+    free: Mapping[str, Any] | None = None,
+) -> GP:
+    """The model in a file, or one fitted to the courses; moved to one level where these are free in it."""
     one_model(model, kernel, clock)
-    gp = given_or_fitted(courses, model, kernel or "se", "auto" if clock is None else clock, say)
+    levels = free is not None and "level" in free["up_to"]
+    gp = given_or_fitted(courses, model, kernel or "se", "auto" if clock is None else clock, say, levels=levels)
     note_gaps(courses, gp)
     return gp
 
