@@ -35,7 +35,7 @@ from timelike.cli.output import say
 from timelike.courses import TimeCourses
 from timelike.exceptions import InputError
 from timelike.gp import GP
-from timelike.pairs.explain import Explanation
+from timelike.pairs.explain import Explanation, verdict
 from timelike.pairs.explain import explain as explain_pair
 from timelike.pairs.lags import Lags
 from timelike.pairs.lags import lags as all_lags
@@ -179,6 +179,8 @@ def explain(first: str, second: str, figure: Path | None, force: bool, file: Pat
     gp = model_of(courses, **model, free=free)
     why = explain_pair(courses, gp, first, second, **free)
     click.echo(why.to_frame().to_string(index=False, float_format=lambda x: f"{x:.4g}"))
+    if why.price:
+        click.echo(f"less {why.price:.4f} for not knowing how much later and larger the second is")
     click.echo(f"s = {why.similarity:.4f}: {why.verdict}")
     if figure is not None:
         _draw(courses, gp, why, figure)
@@ -225,8 +227,7 @@ def match(
     model, free = {name: options.pop(name) for name in MODEL}, freedoms_of(options)
     courses = courses_of(file, **options, **free)
     found = match_pair(courses, model_of(courses, **model, free=free), first, second, **free)
-    verdict = "one curve explains both better" if found.s > 0 else "two curves explain them better"
-    click.echo(f"{found.sentence}; s = {found.s:.4f}: {verdict}")
+    click.echo(f"{found.sentence}; s = {found.s:.4f}: {verdict(found.s)}")
     if out is not None:
         write_table(found.to_frame(), out)
         say(f"wrote {out}")
