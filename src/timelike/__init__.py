@@ -25,6 +25,7 @@ from timelike.ontology.bhi import Homogeneity, bhi
 from timelike.ontology.enrichment import enrichment
 from timelike.pairs.distance import Distance, distance
 from timelike.pairs.explain import Explanation, explain
+from timelike.pairs.lags import GroupLags, Lags, lags
 from timelike.pairs.match import Match, match
 from timelike.pairs.nearest.neighbors import Neighbors, neighbors
 from timelike.pairs.own_fit.similarity_pairwise_fit import similarity_pairwise_fit
@@ -54,8 +55,10 @@ __all__ = [
     "Distance",
     "Explanation",
     "FitWarning",
+    "GroupLags",
     "Homogeneity",
     "InputError",
+    "Lags",
     "Match",
     "MissingExtraError",
     "Neighbors",
@@ -74,6 +77,7 @@ __all__ = [
     "explain",
     "fit",
     "hierarchical",
+    "lags",
     "leiden",
     "look",
     "match",

@@ -10,6 +10,7 @@ import numpy as np
 
 from timelike.base import checks
 from timelike.base.arrays import Floats, Ints
+from timelike.base.odds import running_fdr
 from timelike.courses import TimeCourses
 from timelike.exceptions import DataWarning, InputError, warn
 from timelike.gp import GP, Curve
@@ -18,7 +19,6 @@ from timelike.questions.asked import Contrast, Nuisance, Question, answered, dra
 from timelike.questions.coordinates import FEW, Coordinates
 from timelike.questions.found import LIKELY, Found
 from timelike.questions.measured import check_times, measured
-from timelike.questions.odds import running_fdr
 from timelike.questions.permuted import Columns, reordered
 from timelike.questions.shapes import shapes, sizes_between
 

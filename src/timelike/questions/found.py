@@ -11,13 +11,13 @@ from numpy.typing import ArrayLike
 
 from timelike.base import checks
 from timelike.base.arrays import Floats, Ints
+from timelike.base.odds import running_fdr
 from timelike.exceptions import InputError
 from timelike.gp import GP, Curve
 from timelike.gp.kernels import evenly
 from timelike.questions.asked import Answer, Question, answered
 from timelike.questions.curves import curves_of
 from timelike.questions.measured import check_times, measured
-from timelike.questions.odds import running_fdr
 from timelike.questions.permuted import STATED, Check, Columns, as_courses, columns, exchanged
 
 if TYPE_CHECKING:

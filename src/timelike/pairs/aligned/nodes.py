@@ -6,7 +6,7 @@ by e^u, the first is put at ``-d/2`` and ``-u/2``, the second at ``d/2`` and ``u
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -62,8 +62,8 @@ class PairNodes:
 
     def some(self, which: Ints) -> PairNodes:
         """Some of the nodes, no longer in rows and columns."""
-        moved = {"log_gains": self.log_gains[which], "delays": self.delays[which], "log_prior": self.log_prior[which]}
-        return replace(self, first=self.first[which], second=self.second[which], shape=(1, len(which)), **moved)
+        places, moved = (self.first[which], self.second[which]), (self.log_gains[which], self.delays[which])
+        return PairNodes(*places, *moved, self.log_prior[which], (1, len(which)), self.period)
 
     @property
     def gains(self) -> tuple[Floats, Floats]:

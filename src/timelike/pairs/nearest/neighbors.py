@@ -15,7 +15,8 @@ from timelike.courses import TimeCourses
 from timelike.exceptions import InputError
 from timelike.gp import GP
 from timelike.gp.freedom import freedom
-from timelike.pairs.aligned.posterior import Told, joined, told
+from timelike.pairs.aligned.compared import compared
+from timelike.pairs.aligned.posterior import Told
 from timelike.pairs.aligned.route import AlignedRoute, route_of
 from timelike.pairs.nearest.best import Best, Task, by_tiles
 from timelike.pairs.nearest.by_candidates import by_candidates
@@ -31,8 +32,6 @@ ITEMS_A_DESIGN = 1000
 """Designs are searched pair by pair when each has, on average, at least so many items; fewer are faster as tiles."""
 AFFORDABLE = {"grid": 1e10, "grids": 1e10, "information": 4e8, "dense": 4e6}
 """Pairs that are all computed, by the route of a pair, before candidates are searched: some minutes of work."""
-LOGS = 20_000_000
-"""Log weights of nodes that are kept at once."""
 SAMPLE = 100
 """Courses on which the recall of a search that may miss some is measured."""
 
@@ -201,10 +200,7 @@ def told_of(task: Task, indices: Ints) -> Told:
     if not isinstance(way, AlignedRoute) or len(way.nodes) == 1:
         return Told(None, None, None)
     rows, cols = np.repeat(np.arange(len(indices)), indices.shape[1]), indices.ravel()
-    step = max(1, LOGS // len(way.nodes))
-    with one_thread_below():
-        logs = (way.weighing.pairs(rows[p : p + step], cols[p : p + step]) for p in range(0, len(rows), step))
-        return joined([told(way.nodes, way.free, part) for part in logs])
+    return compared(way, rows, cols).told
 
 
 def _moved(found: Neighbors, known: Told) -> Neighbors:

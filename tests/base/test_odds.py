@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 import questions_oracle as dense
-from timelike.questions import odds
+from timelike.base import odds
 
 SIZES = np.array([1.0, 4.0])
 

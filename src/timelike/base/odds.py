@@ -1,4 +1,4 @@
-"""Prior odds, learned from all genes together; probabilities and expected false discovery rates that follow."""
+"""Prior odds, learned from all genes (or pairs) together; probabilities and false discovery rates that follow."""
 
 from __future__ import annotations
 
