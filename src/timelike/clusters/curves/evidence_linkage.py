@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from timelike.base import checks
 from timelike.base.arrays import Floats, Ints
 from timelike.base.blas import one_thread_below
-from timelike.clusters.curves.ascent import best_spread, check_spread, one_hot
-from timelike.clusters.curves.bound import AnySpread, AtSpread, Given, sample
+from timelike.clusters.curves.aligned_merges import agglomerate_aligned
+from timelike.clusters.curves.ascent import best_spread, check_spread, one_hot, placed, sure
+from timelike.clusters.curves.bound import AnySpread, AtSpread, Clusters, Given, sample, scores, soften
 from timelike.clusters.curves.curve_clustering import CurveClustering
-from timelike.clusters.curves.membership import Step
+from timelike.clusters.curves.membership import Step, judged_at_nodes, placed_at
 from timelike.clusters.curves.merges import Merges, agglomerate
 from timelike.clusters.tree import cut_tree
 from timelike.courses import TimeCourses
 from timelike.exceptions import InputError
 from timelike.gp import GP
+from timelike.gp.freedom import Freedom, freedom
 
 MOST = 20_000
 """All gains are kept, (N, N): so many courses take 3.2 GB."""
+MOVED = 9, 13
+"""Nodes of gains and of delays by which clusters are moved, at most."""
+MOST_MOVED = 2000
+"""So many courses can be moved."""
+SETTLING = 10
+"""How often courses find their places in clusters anew."""
 SPREADS = (0.0, 0.1, 0.3, 0.7)
 """Where learning the spread begins."""
 SHOWN = 50
@@ -26,7 +36,13 @@ SHOWN = 50
 
 
 def evidence_linkage(
-    courses: TimeCourses, gp: GP, k: int | None = None, *, spread: float | None = 0.0
+    courses: TimeCourses,
+    gp: GP,
+    k: int | None = None,
+    *,
+    spread: float | None = 0.0,
+    up_to: str | Sequence[str] = (),
+    max_delay: float | None = None,
 ) -> CurveClustering:
     """Clusters from merging, again and again, the two with the largest ``E(P + Q) - E(P) - E(Q)``.
 
@@ -45,6 +61,10 @@ def evidence_linkage(
     spread
         How much curves of one cluster differ, in units of the signal_sd. 0: courses of a cluster are identical but for
         the noise, as in the paper. None: learned, which takes eight trees.
+    up_to, max_delay
+        In what courses of a cluster may differ: any of ``"level"``, ``"gain"`` and ``"delay"``, as in
+        :func:`timelike.mixture`. Two clusters are merged where one, moved in time and made larger, suits the other
+        best; with gains or delays at most 2,000 courses.
 
     Returns
     -------
@@ -64,12 +84,14 @@ def evidence_linkage(
     """
     checks.instance(courses, TimeCourses, "courses")
     checks.instance(gp, GP, "gp")
-    _check(courses, k, spread)
+    free = freedom(courses, gp, up_to, max_delay)
+    _check(courses, k, spread, free)
     with one_thread_below():
-        here = gp.at(courses).smooth()
+        here = gp.at(courses, free.thinned(*MOVED)).smooth()
         data = sample(here)
         tree, tau = _learned(data, k) if spread is None else (_Tree(data.at(spread)), float(spread))
         number = int(k or tree.best)
+        weights, at_nodes = tree.weights(data.at(tau), number)
         found = CurveClustering(
             labels=tree.labels(number),
             names=courses.names,
@@ -79,14 +101,21 @@ def evidence_linkage(
             evidence=dict(enumerate(tree.totals.tolist(), start=1)),
             here=here,
             spread=tau,
-            responsibilities=tree.certain(number).r,
+            responsibilities=one_hot(tree.labels(number), number),
+            level_weights=weights,
+            places=None if at_nodes is None else placed_at(at_nodes),
             learned=spread is None,
             path=tree.path(tau),
         )
         return found.renumbered(found.peak_order())
 
 
-def _check(courses: TimeCourses, k: int | None, spread: float | None) -> None:
+def _check(courses: TimeCourses, k: int | None, spread: float | None, free: Freedom) -> None:
+    if len(free) > 1 and len(courses) > MOST_MOVED:
+        raise InputError(
+            f"evidence linkage up to gain or delay moves each of {len(courses):,} courses against all others, and "
+            f"stops at {MOST_MOVED:,}. Use timelike.mixture, or link a sample and predict the rest."
+        )
     if len(courses) > MOST:
         raise InputError(
             f"evidence linkage keeps a number for each of {len(courses):,} x {len(courses):,} pairs, and stops at "
@@ -111,7 +140,8 @@ class _Tree:
     """All merges of some courses, and what speaks for stopping before each."""
 
     def __init__(self, state: AtSpread) -> None:
-        self.merges = agglomerate(state)
+        self.free = state.nodes.free
+        self.merges, self.places = _merged(state)
         self.linkage = self.merges.linkage()
         self.totals = totals(state, self.merges)
         self.best = int(self.totals.argmax()) + 1
@@ -122,7 +152,20 @@ class _Tree:
 
     def certain(self, k: int) -> Given:
         """Responsibilities of the cut into k."""
-        return Given.at(one_hot(self.labels(k), k))
+        return sure(self.labels(k), k) if len(self.free) == 1 else placed(self.labels(k), k, self.places, self.free)
+
+    def weights(self, state: AtSpread, k: int) -> tuple[Floats | None, Floats | None]:
+        """Responsibilities of the cut into k at each node, and with each course judged by the others, (M, N, k + 1).
+
+        Courses stay in their clusters, and find their places there, in turns with the clusters' curves.
+        """
+        if len(self.free) == 1:
+            return None, None
+        r, members = self.certain(k).r, one_hot(self.labels(k), k)
+        for _ in range(SETTLING):
+            r = _within(state, scores(state, Clusters.of(state, r)), members)
+        at_nodes = judged_at_nodes(state, r, Clusters.of(state, r))
+        return state.by_node(r), at_nodes
 
     def labels(self, k: int) -> Ints:
         """The cut into k."""
@@ -139,6 +182,19 @@ class _Tree:
         return Step(k, float(self.totals[k - 1]), float(per_course), float(cost), spread, tuple(map(float, sizes)))
 
 
+def _merged(state: AtSpread) -> tuple[Merges, Ints]:
+    """All merges, and where each course is, in nodes of gain and delay."""
+    if len(state.nodes) > 1:
+        return agglomerate_aligned(state)
+    return agglomerate(state), np.zeros((len(state), 2), dtype=np.intp)
+
+
+def _within(state: AtSpread, rho: Floats, members: Floats) -> Floats:
+    """Responsibilities at each node, of courses that stay in their clusters."""
+    other = np.tile(members, (len(state.nodes), 1)) == 0
+    return soften(np.where(other, -np.inf, rho), len(state.nodes))[0]
+
+
 def totals(state: AtSpread, merges: Merges) -> Floats:
     """For k = 1, ..., N clusters: their evidence, the courses' constants, and the log prior of such a division.
 
@@ -150,6 +206,7 @@ def totals(state: AtSpread, merges: Merges) -> Floats:
     size = np.concatenate([np.ones(count), merges.sizes])
     joined = gammaln(1 + merges.sizes) - gammaln(1 + size[merges.pairs]).sum(axis=1)
     k = np.arange(count, 0, -1)
-    sums = float(state.own.sum() + state.c.sum()) + np.concatenate([[0.0], np.cumsum(merges.gains + joined)])
+    alone = float(state.over_nodes(state.alone).sum() + state.common.sum())
+    sums = alone + np.concatenate([[0.0], np.cumsum(merges.gains + joined)])
     prior = gammaln(k) - gammaln(k + count) + gammaln(k + 1)
     return (sums + prior)[::-1]

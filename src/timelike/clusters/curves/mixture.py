@@ -18,11 +18,12 @@ from timelike.clusters.curves.ascent import (
     climbed,
     fit_k,
     lifted,
+    responsibilities,
     walk,
 )
-from timelike.clusters.curves.bound import AnySpread, Fit, Given, Rule, sample
+from timelike.clusters.curves.bound import AnySpread, Fit, Given, sample
 from timelike.clusters.curves.curve_clustering import CurveClustering, finished
-from timelike.clusters.curves.freedom_search import EARNERS, Prices, learned, refined_nodes, searched
+from timelike.clusters.curves.freedom_search import EARNERS, Prices, learned, on_other_nodes, refined_nodes, searched
 from timelike.clusters.curves.membership import Choice, steps, supported
 from timelike.clusters.curves.noise import COMMON
 from timelike.clusters.curves.noise_search import CLEAR, LISTENERS, improved, noise_of
@@ -136,7 +137,7 @@ def mixture(
         if (refine != "auto" and refine) or (adapted and promising(here, data, choice.fit, CLEAR)):
             here, data, choice = with_other_model(search, here, data, choice)
         if len(free) > 1:
-            here, data, choice = with_all_nodes(here, free, choice)
+            here, data, choice = with_all_nodes(here, data, free, choice)
         elif adapted and spread is None and not choice.continuum:  # whose slices are no clusters
             here, data, choice = with_deviations(search, here, data, choice)
         known = {"learned": spread is None, "measured": courses, "earned": earned}
@@ -267,12 +268,12 @@ def with_other_model(
     return here, data, search.chosen(data) if search.k is None else Choice(fit, steps([fit], len(data)))
 
 
-def with_all_nodes(here: Modelled, free: Freedom, choice: Choice) -> tuple[Modelled, AnySpread, Choice]:
+def with_all_nodes(here: Modelled, few: AnySpread, free: Freedom, choice: Choice) -> tuple[Modelled, AnySpread, Choice]:
     """The courses on as many nodes of a freedom as are affordable, which say where each is, and the fit to them."""
     here = here.freed(refined_nodes(free, here.free, len(here.courses)))
-    data = sample(here)
-    weights = Given(*Rule(choice.fit.clusters).of(data.at(choice.fit.spread)))
-    return here, data, replace(choice, fit=climbed(data, weights, choice.fit.spread))
+    data, weights = sample(here), responsibilities(few, choice.fit)
+    start = on_other_nodes(few.free, weights.r, here.free)
+    return here, data, replace(choice, fit=climbed(data, Given.at(start), choice.fit.spread))
 
 
 def with_deviations(
