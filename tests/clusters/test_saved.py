@@ -82,6 +82,16 @@ def test_clusters_with_freedoms_come_back(freed, tmp_path):
     assert again.to_frame().equals(found.to_frame())
 
 
+def test_linked_clusters_with_freedoms_come_back(freed, tmp_path):
+    courses, gp, _ = freed
+    found = tl.evidence_linkage(courses, gp, 2, up_to=("gain", "delay"), max_delay=0.4)
+    saved.save(tmp_path / "c.npz", found, courses)
+    again, _ = saved.load(tmp_path / "c.npz", gp)
+    assert again.free == found.free
+    assert again.to_frame().equals(found.to_frame())
+    np.testing.assert_array_equal(again.predict(courses).probabilities, found.predict(courses).probabilities)
+
+
 def test_weights_that_move_no_curve_take_no_room(freed, tmp_path):
     courses, _, found = freed
     saved.save(tmp_path / "c.npz", found, courses)

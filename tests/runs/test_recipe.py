@@ -46,7 +46,7 @@ def test_freedoms_become_plain():
     assert [Recipe(up_to=u).levels for u in ("level", "gain", "auto", ())] == [True, False, False, False]
 
 
-@pytest.mark.parametrize("name", [name for name in METHODS if name != "evidence"])
+@pytest.mark.parametrize("name", METHODS)
 def test_a_method_finds_courses_alike_up_to_a_level(name):
     courses, truth = tl.simulate.profiles(noise=0.03, per_group=8, seed=3)
     times, values = courses.to_matrix()

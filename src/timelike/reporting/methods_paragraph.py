@@ -36,9 +36,10 @@ def methods(subject: Subject) -> list[str]:
     compared = (
         "The similarity of two courses is the natural logarithm of the likelihood ratio between one curve shared by "
         "both and a separate curve for each (Liu & Barahona, 2021)."
+        f"{_moved(subject)}"
     )
     software = f"The analysis was made with {_software(subject.run)}."
-    return [" ".join([data, _fit(subject.gp, subject.naming), compared, _grouping(subject), software]), CITATION]
+    return [" ".join([data, _fit(subject), compared, _grouping(subject), software]), CITATION]
 
 
 def _counts(run: Mapping[str, Any]) -> str:
@@ -55,10 +56,31 @@ def _counts(run: Mapping[str, Any]) -> str:
     )
 
 
-def _fit(gp: GP, naming: Naming) -> str:
+def _moved(subject: Subject) -> str:
+    """In what two courses could differ, where they could."""
+    names = str(subject.run.get("up to", ""))
+    if names == "auto":
+        names = ", ".join(subject.curved.free.names) if subject.curved is not None else ""
+    if not names:
+        return ""
+    *others, last = names.split(", ")
+    listed = f"{', '.join(others)} and {last}" if others else last
+    longest = subject.run.get("max delay")
+    at_most = f" (of at most {_with_unit(longest, subject.naming)})" if last == "delay" and longest is not None else ""
+    return f" Courses were compared up to {listed}{at_most}, summed out under both."
+
+
+def _with_unit(time: float, naming: Naming) -> str:
+    return f"{number(time)} {naming.time_unit}".strip()
+
+
+def _fit(subject: Subject) -> str:
+    gp, naming = subject.gp, subject.naming
     name = kernels.name_of(gp.kernel)
     kernel = _KERNEL.get(name, f"the kernel {kernels.unclocked(gp.kernel)}")
-    how = "was fitted to all courses by maximum marginal likelihood" if gp.log_likelihood is not None else "was used"
+    moved = ", moved to one level," if "level" in str(subject.run.get("up to", "")) else ""
+    fitted = f"was fitted to all courses{moved} by maximum marginal likelihood"
+    how = fitted if gp.log_likelihood is not None else "was used"
     unit = f" {naming.time_unit}" if naming.time_unit else ""
     scale = gp.length_scale
     bare = kernels.unclocked(gp.kernel)
@@ -112,7 +134,7 @@ _NUMBER = {
 def _mixture(clustering: CurveClustering, k: str, how: str) -> str:
     spread = f"a {'learned' if clustering.learned else 'given'} spread within clusters of "
     spread += f"{number(clustering.spread)} signal s.d. ({number(clustering.deviation.sd)})"
-    if clustering.level_weights is not None:
+    if len(clustering.noise) > 1:
         spread += ", and with the noise of each course summed out"
     wild = len(clustering.outliers())
     down = f" Single wild values were given less weight (n = {wild:,})." if wild else ""

@@ -318,7 +318,7 @@ def _within(curved: CurveClustering, subject: Subject) -> list[tuple[str, str]]:
     """What is so within the clusters: how much courses differ, their noise, and the model if it is another one."""
     own = curved.gp
     entries = [("Spread", _spread(curved, subject.signal * own.signal_sd / subject.gp.signal_sd, subject))]
-    if curved.level_weights is not None:
+    if len(curved.noise) > 1:
         low, high = np.quantile(curved.course_noise, [0.05, 0.95])
         entries.append(
             ("Noise of courses", f"{number(low)} to {number(high)} in nine of ten. Courses count by their own.")
