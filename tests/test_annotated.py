@@ -269,3 +269,27 @@ def test_the_columns_that_are_cleared_are_those_of_all_answers():
     compared, changing = answers()
     found = {*compared.to_frame().columns, *changing.to_frame().columns} - {"name"}
     assert found <= set(ANSWERED)
+
+
+def test_delays_gains_and_levels_go_to_the_genes(adata, courses, tmp_path):
+    free = {"up_to": ("level", "gain", "delay"), "max_delay": 0.3}
+    with pytest.warns(tl.DataWarning, match="do not use the freedom"):
+        found = tl.mixture(courses[:12], tl.GP.se(0.9, 0.6, 0.05), k=1, **free)
+    annotated.write(adata, found)
+    for name, known in (("delay", found.delay), ("gain", found.gain), ("level", found.level)):
+        for end, values in zip(("", "_low", "_high"), known, strict=True):
+            assert_array_equal(adata.var[f"timelike_{name}{end}"][list(found.names)], values)
+    assert np.isnan(adata.var["timelike_delay"]["flat"])
+    assert adata.uns["timelike"]["up_to"] == ["level", "gain", "delay"]
+    assert set(adata.uns["timelike"]["earned"]) == {"level", "gain", "delay"}
+    adata.write_h5ad(tmp_path / "a.h5ad")
+    again = anndata.read_h5ad(tmp_path / "a.h5ad")
+    assert_array_equal(again.var["timelike_gain"], adata.var["timelike_gain"])
+    assert list(again.uns["timelike"]["up_to"]) == ["level", "gain", "delay"]
+
+
+def test_delays_of_an_earlier_call_are_removed(adata, courses, mixture):
+    adata.var["timelike_delay"] = 1.0
+    adata.var["timelike_level_high"] = 1.0
+    annotated.write(adata, mixture)
+    assert not [name for name in adata.var if "delay" in name or "level" in name]

@@ -51,6 +51,8 @@ ANSWERED = (
     "peak_to",
 )
 """Columns that an answer can have."""
+PLACED = tuple(f"{name}{end}" for name in ("delay", "gain", "level") for end in ("", "_low", "_high"))
+"""Columns that clusters can have whose courses may differ in these."""
 NONE = "none"
 """The category of courses that are in none of the clusters."""
 CITATION = (
@@ -99,6 +101,8 @@ def write(
 
         - ``var["timelike"]``: the cluster, categorical, "none" for a course in none of them;
         - ``var["timelike_probability"]``: of that cluster, where probabilities are known;
+        - ``var["timelike_delay"]``, ``_delay_low`` and ``_delay_high``: how much later than its cluster's curve, with
+          the 90 % interval, where delays are free; ``_gain`` and ``_level`` likewise;
         - ``varm["timelike_probabilities"]``: of every cluster and of "none", a column each;
         - ``varp["timelike_scores"]``: the similarity s to each of the nearest courses, sparse, not symmetric;
         - ``varp["timelike_connectivities"]``: the same graph made symmetric, weights between 0 and 1 (the probability
@@ -182,7 +186,7 @@ class _Place:
 
     def clear(self) -> None:
         """Remove what an earlier call wrote and this one may not."""
-        for column in (self.key, *(f"{self.key}_{name}" for name in ANSWERED)):
+        for column in (self.key, *(f"{self.key}_{name}" for name in {*ANSWERED, *PLACED})):
             if column in self.frame:
                 del self.frame[column]
         for store, end in ((self.arrays, "probabilities"), *((self.graphs, end) for end in _GRAPHS)):
@@ -203,6 +207,9 @@ class _Place:
             self.frame[f"{self.key}_probability"] = self._spread(sure)
             every = np.column_stack([known, np.maximum(1 - known.sum(axis=1), 0)])
             self.arrays[f"{self.key}_probabilities"] = pd.DataFrame(self._spread(every), self.index, names)
+        table = clustering.to_frame()
+        for name in table.columns.intersection(PLACED):
+            self.frame[f"{self.key}_{name}"] = self._spread(table[name].to_numpy())
 
     def write_table(self, table: pd.DataFrame) -> None:
         """The columns of a table with a row for each course, numbers as they are and texts as categories."""
@@ -284,6 +291,8 @@ def record(clustering: Clustering, gp: GP | None) -> dict[str, Any]:
     }
     if isinstance(clustering, CurveClustering):
         entries |= {"spread": float(clustering.spread), "continuum": bool(clustering.continuum)}
+        if clustering.free:
+            entries |= {"up_to": list(clustering.free.names), "earned": dict(clustering.earned)}
     if clustering.evidence:
         tried = np.array(list(clustering.evidence))
         entries["evidence"] = {"n_clusters": tried, "value": np.array(list(clustering.evidence.values()))}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,10 +11,12 @@ from sklearn.utils import validation
 
 from timelike.base import checks
 from timelike.base.arrays import Floats
+from timelike.clusters.methods import AUTO
 from timelike.courses import TimeCourses
 from timelike.exceptions import InputError
 from timelike.gp import GP
 from timelike.gp.fit import fit
+from timelike.gp.freedom import asked_for
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -28,6 +31,8 @@ class CourseEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
     mean: str | float
     clock: str | float
     gp: GP | None
+    up_to: str | Sequence[str]
+    max_delay: float | None
 
     def _training_courses(self, X: Any) -> TimeCourses:
         """The rows of X as courses, under the names of the rows where X is a table that has some."""
@@ -39,12 +44,22 @@ class CourseEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
         return courses_of(validated(self, X, reset=False), self.times)
 
     def _model(self, courses: TimeCourses) -> GP:
-        """The model that was given, or else the one that fits the courses best."""
+        """The model that was given, or else the one that fits the courses best; all at one level where it is free."""
         if self.gp is None:
             robust = getattr(self, "robust", True)
-            return fit(courses, self.kernel, self.mean, clock=self.clock, robust=robust)
+            alike = courses.centered(float(courses.values.mean())) if self._levels() else courses
+            return fit(alike, self.kernel, self.mean, clock=self.clock, robust=robust)
         checks.instance(self.gp, GP, "gp")
         return self.gp
+
+    def _levels(self) -> bool:
+        """Whether courses may have levels of their own, once it is clear that there are such freedoms."""
+        auto = isinstance(self.up_to, str) and self.up_to == AUTO
+        return not auto and "level" in asked_for(self.up_to)
+
+    def _free(self) -> dict[str, Any]:
+        """In what courses may differ, as our functions take it."""
+        return {"up_to": self.up_to, "max_delay": self.max_delay}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

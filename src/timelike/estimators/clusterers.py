@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
@@ -94,6 +95,9 @@ class GPMixture(CurveClusterer):
         A model to use as it is, in which case nothing is fitted. None: fitted to X.
     spread : float or None
         How much curves of one cluster differ, in units of the signal_sd; learned if None.
+    up_to, max_delay
+        In what courses of a cluster may differ, as in :func:`timelike.mixture`; ``clustering_`` has the level, gain and
+        delay of each. With levels the model is fitted to courses moved to one level.
     robust, refine
         As in :func:`timelike.mixture`; the model stays as it is unless `refine` says otherwise.
     max_clusters : int
@@ -133,6 +137,8 @@ class GPMixture(CurveClusterer):
     clock: str | float = "auto"
     gp: GP | None = None
     spread: float | None = None
+    up_to: str | Sequence[str] = ()
+    max_delay: float | None = None
     robust: bool = True
     refine: bool | str = False
     max_clusters: int = MAX_K
@@ -154,6 +160,7 @@ class GPMixture(CurveClusterer):
             refine=self.refine,
             max_k=self.max_clusters,
             seed=_seed(self.random_state),
+            **self._free(),
         )
 
 
@@ -183,6 +190,8 @@ class EvidenceLinkage(CurveClusterer):
     spread : float or None
         How much curves of one cluster differ, in units of the signal_sd. 0: identical but for the noise, as in the
         paper. None: learned.
+    up_to, max_delay
+        In what courses of a cluster may differ, as in :class:`GPMixture`.
 
     Attributes
     ----------
@@ -211,6 +220,8 @@ class EvidenceLinkage(CurveClusterer):
     clock: str | float = "auto"
     gp: GP | None = None
     spread: float | None = 0.0
+    up_to: str | Sequence[str] = ()
+    max_delay: float | None = None
 
     def fit(self, X: ArrayLike, y: object = None) -> Self:
         """Find the clusters of the rows of X; `y` is not used."""
@@ -219,4 +230,4 @@ class EvidenceLinkage(CurveClusterer):
         return self
 
     def _cluster(self, courses: TimeCourses, gp: GP) -> CurveClustering:
-        return evidence_linkage(courses, gp, self.n_clusters, spread=self.spread)
+        return evidence_linkage(courses, gp, self.n_clusters, spread=self.spread, **self._free())

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
@@ -17,6 +17,7 @@ from timelike.base.arrays import Floats, Ints
 from timelike.estimators.base import CourseEstimator
 from timelike.estimators.equal_courses import equal_courses
 from timelike.exceptions import InputError
+from timelike.gp.freedom import freedom
 from timelike.pairs.nearest.graph import directed_graph
 from timelike.pairs.nearest.neighbors import neighbors
 from timelike.pairs.similarity import as_distance, as_probability, similarity
@@ -48,6 +49,7 @@ class CourseTransformer(TransformerMixin, CourseEstimator):  # type: ignore[misc
         self._check()
         courses = self._training_courses(X)
         self.gp_ = self._model(courses)
+        freedom(courses, self.gp_, self.up_to, self.max_delay)
         self.courses_ = courses
         return self
 
@@ -60,7 +62,7 @@ class CourseTransformer(TransformerMixin, CourseEstimator):  # type: ignore[misc
         On courses that were held out it compares kernels, for instance in ``GridSearchCV``.
         """
         courses = self._new_courses(X)
-        return self.gp_.score(courses) / len(courses)
+        return self.gp_.score(courses.centered(self.gp_.mean) if self._levels() else courses) / len(courses)
 
     def get_feature_names_out(self, input_features: object = None) -> NDArray[Any]:
         """Names of the columns: the class and the training course, ``gpsimilarity_Samd14``; else its position."""
@@ -85,6 +87,9 @@ class GPSimilarity(CourseTransformer):
         As in :func:`timelike.fit`.
     gp : GP or None
         A model to use as it is, in which case nothing is fitted. None: fitted to X.
+    up_to, max_delay
+        In what courses may differ and still be alike, as in :func:`timelike.similarity`. With levels the model is
+        fitted to courses moved to one level.
     output : {"similarity", "distance", "probability"}
         ``"distance"``: see :func:`timelike.pairs.similarity.as_distance`; a course that equals a training course in
         every value has distance 0 from it. ``"probability"``: that one curve explains both, see
@@ -119,17 +124,19 @@ class GPSimilarity(CourseTransformer):
     mean: str | float = "constant"
     clock: str | float = "auto"
     gp: GP | None = None
+    up_to: str | Sequence[str] = ()
+    max_delay: float | None = None
     output: str = "similarity"
 
     def transform(self, X: ArrayLike) -> Floats:
         """What `output` says of each row of X and each training course, (N, N_training)."""
         courses = self._new_courses(X)
-        return self._converted(courses, similarity(courses, self.gp_, self.courses_).values)
+        return self._converted(courses, similarity(courses, self.gp_, self.courses_, **self._free()).values)
 
     def fit_transform(self, X: ArrayLike, y: object = None) -> Floats:
         """Fit to X, then what `output` says of all pairs of its rows; symmetric to the last bit."""
         courses = self.fit(X, y).courses_
-        return self._converted(courses, similarity(courses, self.gp_).values)
+        return self._converted(courses, similarity(courses, self.gp_, **self._free()).values)
 
     def _check(self) -> None:
         if self.output not in OUTPUTS:
@@ -162,6 +169,9 @@ class GPNeighbors(CourseTransformer):
         As in :func:`timelike.fit`.
     gp : GP or None
         A model to use as it is, in which case nothing is fitted. None: fitted to X.
+    up_to, max_delay
+        In what courses may differ and still be alike, as in :func:`timelike.neighbors`. With levels the model is
+        fitted to courses moved to one level.
     mode : {"distance", "connectivity"}
         ``"distance"``: edges have the distance ``1 / (1 + s)`` where the similarity s is above zero and ``1 - s``
         below (:func:`timelike.pairs.similarity.as_distance`): 1 is where one curve and two curves explain a pair
@@ -198,6 +208,8 @@ class GPNeighbors(CourseTransformer):
     mean: str | float = "constant"
     clock: str | float = "auto"
     gp: GP | None = None
+    up_to: str | Sequence[str] = ()
+    max_delay: float | None = None
     mode: str = "distance"
 
     def transform(self, X: ArrayLike) -> csr_matrix:
@@ -215,7 +227,7 @@ class GPNeighbors(CourseTransformer):
 
     def _edges(self, courses: TimeCourses) -> tuple[Ints, Floats]:
         """Positions and distances of the nearest training courses, each row sorted; an equal course is among them."""
-        found = neighbors(courses, self.gp_, self._count(), others=self.courses_)
+        found = neighbors(courses, self.gp_, self._count(), others=self.courses_, **self._free())
         edges, distances = np.array(found.indices), as_distance(found.scores)
         equal = equal_courses(courses, self.courses_)
         distances[equal.new[:, None] == equal.known[edges]] = 0
