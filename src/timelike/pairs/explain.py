@@ -87,8 +87,16 @@ def explain(
     gain in predicting each next value from knowing the other course. The sum is the same whichever course is
     predicted from the other, so the two readings are averaged and every value of both gets its share.
 
-    With `up_to` and `max_delay`, as :func:`timelike.similarity` has them, these gains are averaged over how much later
-    and larger the second course may be, and what is left is the price of not knowing it.
+    With `up_to`, these gains are averaged over how much later and larger the second course may be, and what is left is
+    the price of not knowing it.
+
+    Parameters
+    ----------
+    courses, gp
+    first, second
+        Names or positions.
+    up_to, max_delay
+        In what the two may differ and still be alike, as :func:`timelike.similarity` has them.
 
     Examples
     --------
