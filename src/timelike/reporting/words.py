@@ -9,6 +9,7 @@ from timelike.clusters.clustering import Clustering
 from timelike.clusters.curves.curve_clustering import CurveClustering
 from timelike.courses import TimeCourses
 from timelike.gp import kernels
+from timelike.reporting import freedoms
 from timelike.reporting.page_basis import distinct_times
 from timelike.reporting.subject import Naming, Subject
 
@@ -150,7 +151,7 @@ def _preferred(subject: Subject) -> str:
 
 def summary(subject: Subject) -> list[str]:
     """What was found, in sentences, one string a paragraph."""
-    first = [measured(subject, "course"), clusters(subject), *_sureness(subject)]
+    first = [measured(subject, "course"), clusters(subject), *freedoms.earned(subject), *_sureness(subject)]
     second = [*_outlying(subject), in_a_sentence(subject), *_search(subject)]
     return [" ".join(first), " ".join(second)]
 
@@ -318,7 +319,7 @@ def _within(curved: CurveClustering, subject: Subject) -> list[tuple[str, str]]:
     """What is so within the clusters: how much courses differ, their noise, and the model if it is another one."""
     own = curved.gp
     entries = [("Spread", _spread(curved, subject.signal * own.signal_sd / subject.gp.signal_sd, subject))]
-    if curved.level_weights is not None:
+    if len(curved.noise) > 1:
         low, high = np.quantile(curved.course_noise, [0.05, 0.95])
         entries.append(
             ("Noise of courses", f"{number(low)} to {number(high)} in nine of ten. Courses count by their own.")
