@@ -9,6 +9,7 @@ from timelike.base.checks import counted
 from timelike.base.versions import version
 from timelike.clusters.curves.curve_clustering import CurveClustering
 from timelike.gp import GP, kernels
+from timelike.reporting import freedoms
 from timelike.reporting.subject import Naming, Subject
 from timelike.reporting.words import decided_by, measured, number
 
@@ -107,7 +108,9 @@ def _grouping(subject: Subject) -> str:
     clustering = subject.clustering
     k = counted(clustering.k, "cluster")
     if clustering.method == "mixture" and isinstance(clustering, CurveClustering):
-        return _mixture(clustering, k, decided_by(subject)) + _adapted(clustering, subject)
+        unit = f" {subject.naming.time_unit}" if subject.naming.time_unit else ""
+        free = freedoms.methods(clustering, unit)
+        return _mixture(clustering, k, decided_by(subject)) + free + _adapted(clustering, subject)
     if clustering.method == "evidence linkage":
         return (
             f"Courses were merged into {k} by agglomeration: at each step the two sets with the largest log likelihood "

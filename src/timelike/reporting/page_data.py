@@ -11,7 +11,7 @@ from timelike.base.arrays import Floats, Ints
 from timelike.clusters.clustering import Clustering
 from timelike.gp import GP
 from timelike.gp.kernels import on_clock
-from timelike.reporting import conditions
+from timelike.reporting import conditions, freedoms
 from timelike.reporting.page_basis import Features, distinct_times, features
 from timelike.reporting.page_json import real, whole
 from timelike.reporting.subject import Subject
@@ -38,6 +38,7 @@ def content(subject: Subject) -> dict[str, Any]:
         "evidence": _numbers(subject.clustering),
         "enrichment": _terms(subject),
         "conditions": conditions.data(subject),
+        **freedoms.data(subject),
     }
 
 
@@ -139,6 +140,7 @@ def _neighbors(subject: Subject) -> dict[str, Any]:
         "count": int(found.indices.shape[1]),
         "indices": whole(found.indices),
         "scores": real(found.scores, error=1e-3),
+        **freedoms.neighbors(subject),
     }
 
 

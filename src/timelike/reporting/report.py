@@ -19,6 +19,7 @@ from timelike.base.checks import counted
 from timelike.base.files import atomic_write
 from timelike.base.html import bullets, captioned_table, facts, paragraphs, terms
 from timelike.clusters.clustering import Clustering
+from timelike.clusters.curves.curve_clustering import CurveClustering
 from timelike.courses import TimeCourses
 from timelike.exceptions import InputError
 from timelike.gp import GP
@@ -33,7 +34,18 @@ from timelike.reporting.subject import Naming, Subject
 if TYPE_CHECKING:
     import pandas as pd
 
-PROGRAM = ("data.js", "gp.js", "svg.js", "charts.js", "heatmap.js", "table.js", "course.js", "shell.js", "page.js")
+PROGRAM = (
+    "data.js",
+    "gp.js",
+    "svg.js",
+    "charts.js",
+    "aligned.js",
+    "heatmap.js",
+    "table.js",
+    "course.js",
+    "shell.js",
+    "page.js",
+)
 """The page's own program, in the order of its parts."""
 LISTED = 200
 """Outlying values in the page, at most."""
@@ -75,7 +87,8 @@ def report(
         Of these courses, by any method. Clusters from :func:`timelike.mixture` and :func:`timelike.evidence_linkage`
         bring their own curves, for others the curve is the one that all courses of the cluster would share.
     neighbors
-        From :func:`timelike.neighbors`; by default the ten nearest of each course.
+        From :func:`timelike.neighbors`; by default the ten nearest of each course, up to what courses of a cluster may
+        differ in.
     title
         Of the page.
     time_unit
@@ -109,7 +122,7 @@ def report(
         enrichment=enrichment,
         notes=_sentences(notes),
         run=run or {},
-        neighbors=_nearest(courses, gp) if neighbors is None else neighbors,
+        neighbors=_nearest(courses, gp, clustering) if neighbors is None else neighbors,
     )
     html = page(subject)
     with atomic_write(path, "wb") as file:
@@ -124,10 +137,16 @@ def _sentences(notes: Any) -> tuple[str, ...]:
     return found
 
 
-def _nearest(courses: TimeCourses, gp: GP) -> Neighbors:
+def _nearest(courses: TimeCourses, gp: GP, clustering: Clustering) -> Neighbors:
+    """The nearest neighbours, up to what courses of a cluster may differ in."""
     if len(courses) == 1:
         return Neighbors(np.empty((1, 0), np.intp), np.empty((1, 0)), courses.names)
-    return nearest(courses, gp, k=min(NEIGHBORS, len(courses) - 1))
+    k = min(NEIGHBORS, len(courses) - 1)
+    if not isinstance(clustering, CurveClustering) or not clustering.free:
+        return nearest(courses, gp, k=k)
+    free = clustering.free
+    delayed = "delay" in free.names and free.period is None
+    return nearest(courses, gp, k=k, up_to=free.names, max_delay=2 * free.delays[-1] if delayed else None)
 
 
 def page(subject: Subject) -> str:

@@ -91,6 +91,11 @@ class Subject:
         return self.clustering if isinstance(self.clustering, CurveClustering) else None
 
     @property
+    def freed(self) -> CurveClustering | None:
+        """The clustering, if its courses may differ in level, gain or delay."""
+        return self.curved if self.curved is not None and self.curved.free else None
+
+    @property
     def none(self) -> int:
         """How many courses are in none of the clusters."""
         return int((self.clustering.labels < 0).sum())
@@ -123,9 +128,7 @@ class Subject:
         if self.curved is None:
             found = [self._shared(self.clustering.labels == c) for c in range(self.clustering.k)]
             return Curve(np.array([curve.mean for curve in found]), np.array([curve.sd for curve in found]))
-        c, at = self.curved, self.grid[:, None]
-        mean, sd = c.curves(at)
-        return Curve(mean, np.sqrt(sd**2 + c.spread**2 * c.gp.covariance.diag(at)))
+        return around(self.curved, self.grid)
 
     def _shared(self, inside: Bools) -> Curve:
         """The one curve that some courses would share; what the model expects where there are none."""
@@ -138,7 +141,8 @@ class Subject:
     def scatter(self) -> Floats:
         """Standard deviation of a cluster's values around its curve, (k,)."""
         owner = np.repeat(self.clustering.labels, self.courses.sizes)
-        times, values = self.courses.times, self.courses.values
+        courses = self.courses if self.freed is None else self.freed.aligned()
+        times, values = courses.times, courses.values
         result = np.zeros(self.clustering.k)
         for cluster, mean in enumerate(self.drawn.mean):
             of = owner == cluster
@@ -153,3 +157,10 @@ class Subject:
             return None
         found = self.curved.outliers()
         return found.reindex(found["z"].abs().sort_values(ascending=False, kind="stable").index)
+
+
+def around(found: CurveClustering, times: Floats) -> Curve:
+    """The clusters' curves at `times`, (k, T), with the sd of the curve of a single course."""
+    at = times[:, None]
+    mean, sd = found.curves(at)
+    return Curve(mean, np.sqrt(sd**2 + found.spread**2 * found.gp.covariance.diag(at)))

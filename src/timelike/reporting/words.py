@@ -9,6 +9,7 @@ from timelike.clusters.clustering import Clustering
 from timelike.clusters.curves.curve_clustering import CurveClustering
 from timelike.courses import TimeCourses
 from timelike.gp import kernels
+from timelike.reporting import freedoms
 from timelike.reporting.page_basis import distinct_times
 from timelike.reporting.subject import Naming, Subject
 
@@ -150,7 +151,7 @@ def _preferred(subject: Subject) -> str:
 
 def summary(subject: Subject) -> list[str]:
     """What was found, in sentences, one string a paragraph."""
-    first = [measured(subject, "course"), clusters(subject), *_sureness(subject)]
+    first = [measured(subject, "course"), clusters(subject), *freedoms.earned(subject), *_sureness(subject)]
     second = [*_outlying(subject), in_a_sentence(subject), *_search(subject)]
     return [" ".join(first), " ".join(second)]
 

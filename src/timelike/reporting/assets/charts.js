@@ -18,10 +18,10 @@ const axisState = { onClock: true };
  * The axis of time: where a time is on it (`place`), from where to where it goes (`x`), and its ticks. On the clock all
  * of them are as far apart as the model says, and labels are times all the same.
  */
-function timeAxis(data, air = 0) {
+function timeAxis(data, air = 0, grid = data.grid) {
   const onClock = data.clock !== null && axisState.onClock;
   const place = onClock ? (time) => clockTime(data, time) : (time) => time;
-  const ends = [place(data.grid[0]), place(data.grid[data.grid.length - 1])];
+  const ends = [place(grid[0]), place(grid[grid.length - 1])];
   return { x: air ? extent([ends], air) : ends, place, xTicks: onClock ? clockTicks(data) : timeTicks(data) };
 }
 
@@ -86,17 +86,19 @@ function commonRange(data) {
   const sample = Float64Array.from(some(data.values, 20000)).sort();
   const at = (share) => sample[Math.round(share * (sample.length - 1))] + data.mean;
   const curves = Array.from({ length: data.k }, (_, label) => clusterCurve(data, label).mean);
+  if (isAligned(data)) return alignedRange(data, curves);
   return extent([[at(0.002), at(0.998)], ...curves], 0.04);
 }
 
 /** A panel: the courses of a cluster as thin lines, its curve and its band. */
 function panelChart(data, label, members, { width, height = 190, range }) {
+  const wide = isAligned(data) ? data.freed : data; // where and which curves are
   const frame = axes({
-    width, height, ...timeAxis(data), y: range,
-    label: `${clusterName(label)}: ${counted(members.length, "course")} over ${data.timeLabel}`,
+    width, height, ...timeAxis(data, 0, wide.grid), y: range,
+    label: `${clusterName(label)}: ${counted(members.length, "course")} over ${axisLabels(data).time}`,
   });
   const lines = some(members, MOST_LINES).map((i) => {
-    const { times, values } = averaged(courseAt(data, i));
+    const { times, values } = averaged(shownCourse(data, i));
     return times.length > 1 ? path(times, values, frame) : `${path(times, values, frame)}h0.1`;
   });
   const opacity = Math.min(0.9, Math.max(0.16, 6 / lines.length));
@@ -105,11 +107,11 @@ function panelChart(data, label, members, { width, height = 190, range }) {
     "stroke-linecap": "round",
   }));
   if (label !== NONE && members.length) {
-    const curve = clusterCurve(data, label);
+    const curve = clusterCurve(data, label, wide);
+    if (!data.freed || isAligned(data)) frame.plot.append(band(wide.grid, curve, frame, { fill: "var(--ink)", "fill-opacity": 0.1 }));
     frame.plot.append(
-      band(data.grid, curve, frame, { fill: "var(--ink)", "fill-opacity": 0.1 }),
-      line(data.grid, curve.mean, frame, { stroke: "var(--halo)", "stroke-width": 4.5, "stroke-opacity": 0.75 }),
-      line(data.grid, curve.mean, frame, { stroke: "var(--ink)", "stroke-width": 2.2 }),
+      line(wide.grid, curve.mean, frame, { stroke: "var(--halo)", "stroke-width": 4.5, "stroke-opacity": 0.75 }),
+      line(wide.grid, curve.mean, frame, { stroke: "var(--ink)", "stroke-width": 2.2 }),
     );
   }
   return frame.root;
@@ -154,7 +156,7 @@ function courseColor(data, index) {
 /** A course under another condition: hollow dots and a thin curve in the colour of that condition. */
 function otherCondition(data, { course, own }, frame) {
   const color = courseColor(data, course.index);
-  const curve = own ? [line(data.grid, own.mean, frame, { stroke: color, "stroke-width": 1.2 })] : [];
+  const curve = own ? [line(own.times, own.mean, frame, { stroke: color, "stroke-width": 1.2 })] : [];
   return [...curve, ...dots(course, frame, { fill: "var(--paper)", stroke: color, "stroke-width": 1.4 }, conditionName(data, course.index))];
 }
 
@@ -171,26 +173,27 @@ function courseEntries(data, course, others, own, width) {
 function courseChart(data, course, width) {
   const name = data.names[course.index];
   const label = data.labels[course.index];
-  const own = sharedCurve(data, [course]);
-  const cluster = label === NONE ? null : clusterCurve(data, label);
-  const others = othersOf(data, course.index);
-  const under = others.map((index) => courseAt(data, index)).map((other) => ({ course: other, own: sharedCurve(data, [other]) }));
+  const [shown, own] = drawnCourse(data, course);
+  const cluster = label === NONE ? null : clusterFor(data, course.index);
+  const others = othersOf(data, course.index).filter((other) => !isAligned(data) || data.labels[other] === label);
+  const under = others.map((index) => drawnCourse(data, courseAt(data, index))).map(([other, curve]) => ({ course: other, own: curve }));
   const color = courseColor(data, course.index);
-  const lists = [course.values, ...(own ? [edges(own, -2), edges(own, 2)] : []), ...(cluster ? [cluster.mean] : []),
+  const lists = [shown.values, ...(own ? [edges(own, -2), edges(own, 2)] : []), ...(cluster ? [cluster.mean] : []),
     ...under.map((other) => other.course.values)];
+  const { time, value } = axisLabels(data, label);
   const frame = axes({
-    width, height: 270, ...timeAxis(data, AIR), y: extent(lists, 0.03), top: 26,
-    xLabel: data.timeLabel, yLabel: data.valueLabel,
-    label: `Values of ${name} over ${data.timeLabel}, with its curve and the curve of ${clusterName(label)}`,
+    width, height: 270, ...timeAxis(data, AIR, isAligned(data) ? data.freed.grid : data.grid), y: extent(lists, 0.03), top: 26,
+    xLabel: time, yLabel: value,
+    label: `Values of ${name} over ${time}, with its curve and the curve of ${clusterName(label)}`,
   });
-  if (own) frame.plot.append(band(data.grid, own, frame, { fill: color, "fill-opacity": 0.16 }));
+  if (own) frame.plot.append(band(own.times, own, frame, { fill: color, "fill-opacity": 0.16 }));
   for (const other of under) frame.plot.append(...otherCondition(data, other, frame));
   if (cluster) {
-    frame.plot.append(line(data.grid, cluster.mean, frame,
+    frame.plot.append(line(cluster.times, cluster.mean, frame,
       { stroke: "var(--ink)", "stroke-width": 1.6, "stroke-dasharray": "5 4" }));
   }
-  if (own) frame.plot.append(line(data.grid, own.mean, frame, { stroke: color, "stroke-width": 2.2 }));
-  frame.plot.append(...dots(course, frame, { fill: color, stroke: "var(--halo)" }, "value"));
+  if (own) frame.plot.append(line(own.times, own.mean, frame, { stroke: color, "stroke-width": 2.2 }));
+  frame.plot.append(...dots(shown, frame, { fill: color, stroke: "var(--halo)" }, "value"));
   const entries = courseEntries(data, course, others, own, width);
   if (cluster) entries.push({ text: clusterName(label), color: "var(--ink)", dashed: true });
   frame.root.append(legend(entries, frame.margin.left, 14));

@@ -18,7 +18,7 @@ class CourseView {
     const picture = html("div", { class: "figure" });
     this.host.replaceChildren(
       html("h3", { tabindex: "-1", id: "course-name" }, named(data.names[index])),
-      this.belonging(index), ...this.elsewhere(index), picture, this.tools(index), this.neighbors(index), this.search(), this.comparison,
+      this.belonging(index), ...this.placing(index), ...this.elsewhere(index), picture, this.tools(index), this.neighbors(index), this.search(), this.comparison,
     );
     const course = courseAt(data, index);
     this.picture = figure(picture, (width) => courseChart(data, course, width));
@@ -42,6 +42,12 @@ class CourseView {
     return words;
   }
 
+  /** How the course differs from the curve of its cluster, in a sentence. */
+  placing(index) {
+    const words = placeWords(this.data, index);
+    return words ? [html("p", { class: "belonging placing" }, words)] : [];
+  }
+
   /** Where the course of the same name is under the other conditions; nothing where there is none. */
   elsewhere(index) {
     const { data } = this;
@@ -58,7 +64,8 @@ class CourseView {
     const name = this.data.names[index];
     const file = () => saveSvg(courseChart(this.data, courseAt(this.data, index), SAVED_WIDTH), name);
     const words = this.data.features ? "" : "The kernel is too rough for curves of single courses in a page: only values are shown.";
-    return html("div", { class: "controls" }, html("span", { class: "grow" }, html("span", { class: "hint" }, words)),
+    const choice = this.data.freed ? [alignChoice()] : [];
+    return html("div", { class: "controls" }, ...choice, html("span", { class: "grow" }, html("span", { class: "hint" }, words)),
       button("Figure (SVG)", file, { class: "quiet", id: "course-svg" }));
   }
 
@@ -68,19 +75,38 @@ class CourseView {
     const { data } = this;
     const { count: k, indices, scores } = data.neighbors;
     if (!k) return html("p", { class: "hint" }, "There is no other course to compare with.");
-    const rows = Array.from({ length: k }, (_, j) => this.neighbor(indices[index * k + j], scores[index * k + j]));
-    const head = html("tr", {}, ...["Nearest courses", "Cluster", "s", ""].map((title) => html("th", { scope: "col" },
+    const rows = Array.from({ length: k }, (_, j) => this.neighbor(indices[index * k + j], scores[index * k + j], index * k + j));
+    const head = html("tr", {}, ...["Nearest courses", "Cluster", "s", ...this.moves(), ""].map((title) => html("th", { scope: "col" },
       title || html("span", { class: "unseen" }, "Open"))));
-    return html("table", { class: "plain neighbors" }, html("thead", {}, head), html("tbody", {}, ...rows));
+    const table = html("table", { class: "plain neighbors" }, html("thead", {}, head), html("tbody", {}, ...rows));
+    const { moved } = data.neighbors;
+    if (!moved && !data.freed) return table;
+    const words = moved ? `Alike up to ${moved.words}: s allows for these.` : "Alike as measured: s allows for no level, gain or delay.";
+    return html("div", {}, html("p", { class: "hint", id: "alike" }, words), table);
   }
 
-  neighbor(other, s) {
+  /** What is known about how neighbours differ: titles of columns. */
+  moves() {
+    const { delay, gain } = this.data.neighbors.moved ?? {};
+    return [...(delay ? ["later by"] : []), ...(gain ? ["times"] : [])];
+  }
+
+  neighbor(other, s, at) {
     const { data } = this;
     const compare = button("", () => this.compare(other), { class: "link", "data-other": other, "aria-pressed": "false" });
     compare.append(named(data.names[other]));
     const visit = button("open", () => this.open(other), { class: "quiet small", "aria-label": `Open ${data.names[other]}` });
     return html("tr", {}, html("th", { scope: "row" }, compare), html("td", {}, badge(data.labels[other])),
-      html("td", { class: "number" }, score(s)), html("td", { class: "number" }, visit));
+      html("td", { class: "number" }, score(s)), ...this.moveCells(at), html("td", { class: "number" }, visit));
+  }
+
+  /** By how much a neighbour is later and larger, with the interval for those who point at it. */
+  moveCells(at) {
+    const { delay, gain } = this.data.neighbors.moved ?? {};
+    return [delay, gain].filter(Boolean).map(({ mean, low, high }) => {
+      const [width, said] = [high[at] - low[at], (number) => within(number, high[at] - low[at])];
+      return html("td", { class: "number", title: `${said(low[at], width)} to ${said(high[at], width)} (90 %)` }, said(mean[at]));
+    });
   }
 
   /** A field for any other name; while one types, names that contain the text are offered. */
@@ -131,9 +157,11 @@ class CourseView {
     const file = (draw, what) => () => saveSvg(draw(SAVED_WIDTH), `${names.join("-")}-${what}`);
     const drawPair = (width) => pairChart(data, first, second, width);
     const drawBars = (width) => barsChart(data, first, second, why.contributions, width);
+    const aligned = this.aligned(first, second, names);
+    const measured = data.freed || data.neighbors.moved ? "As measured: " : "";
     this.comparison.replaceChildren(
-      html("h4", {}, named(names[0]), " and ", named(names[1])),
-      html("p", { class: "verdict", role: "status" }, html("b", { id: "similarity" }, `s = ${fixed(why.s)}`), `: ${meaning(why.s)}.`),
+      html("h4", {}, named(names[0]), " and ", named(names[1])), ...aligned.nodes,
+      html("p", { class: "verdict", role: "status" }, measured, html("b", { id: "similarity" }, `s = ${fixed(why.s)}`), `: ${meaning(why.s)}.`),
       ...this.remark(first, second, why.s),
       pair,
       html("p", { class: "hint" }, "What each measured value adds to s, in the order of time. The bars add up to s."),
@@ -143,15 +171,33 @@ class CourseView {
         button("Bars (SVG)", file(drawBars, "bars"), { class: "quiet", id: "bars-svg" })),
       this.numbers([first, second], names, why.contributions),
     );
+    aligned.draw();
     figure(pair, drawPair);
     figure(bars, drawBars);
+  }
+
+  /** How a neighbour is alike once it is moved: words, a figure, and what draws it; nothing where that is not known. */
+  aligned(first, second, names) {
+    const { data } = this;
+    const { count: k, indices, scores, moved } = data.neighbors;
+    const place = Array.from({ length: k }, (_, j) => first.index * k + j).find((j) => indices[j] === second.index);
+    if (!moved || place === undefined) return { nodes: [], draw: () => {} };
+    const s = scores[place];
+    const how = neighborWords(data, place);
+    const picture = html("div", { class: "figure" });
+    const nodes = [
+      html("p", { class: "verdict", id: "aligned-similarity" }, `Up to ${moved.words}: `, html("b", {}, `s = ${fixed(s)}`), `: ${meaning(s)}.`),
+      ...(how ? [html("p", { class: "belonging", id: "aligned-how" }, named(names[1]), ` is `, named(names[0]), `, ${how}.`)] : []), picture,
+    ];
+    return { nodes, draw: () => figure(picture, (width) => alignedPairChart(data, first, second, place, width)) };
   }
 
   /** Why courses that are not the same can be in one cluster; nothing where there is nothing to explain. */
   remark(first, second, s) {
     const { labels } = this.data;
     if (s >= 0 || labels[first.index] !== labels[second.index] || labels[first.index] === NONE) return [];
-    return [html("p", { class: "hint" }, "They are in one cluster all the same: its courses are alike, not identical.")];
+    const free = this.data.freed ? `, once their ${this.data.freed.words} are taken out` : "";
+    return [html("p", { class: "hint" }, `They are in one cluster all the same: its courses are alike${free}, not identical.`)];
   }
 
   /** The bars as numbers. */

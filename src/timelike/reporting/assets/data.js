@@ -28,6 +28,8 @@ function readData() {
     data.features = { rank, phi: unpack(phi), grid: unpack(grid), nodes: unpack(nodes) };
   }
   if (raw.conditions) data.conditions = unpackConditions(raw.conditions);
+  if (raw.freed) data.freed = unpackFreed(raw.freed);
+  if (raw.neighbors?.moved) data.neighbors.moved = { ...raw.neighbors.moved, ...unpackEstimates(raw.neighbors.moved) };
   data.n = raw.names.length;
   data.starts = startsOf(data);
   data.hasNone = data.labels.some((label) => label === NONE);
@@ -40,6 +42,19 @@ function unpackConditions({ names, of, nameOf }) {
   const alike = new Map();
   owners.forEach((owner, i) => { alike.set(owner, [...(alike.get(owner) ?? []), i]); });
   return { names, of: unpack(of), alike: (index) => alike.get(owners[index]) };
+}
+
+/** Level, gain and delay of each course, and the curves that aligned courses lie on. */
+function unpackFreed(raw) {
+  const curves = { grid: unpack(raw.grid), curves: unpack(raw.curves), bands: unpack(raw.bands) };
+  return { ...raw, ...unpackEstimates(raw), ...curves };
+}
+
+/** What is known of each course, or of each neighbour: mean, low and high. */
+function unpackEstimates(raw) {
+  const there = ["level", "gain", "delay"].filter((name) => raw[name]);
+  return Object.fromEntries(there.map((name) => [name,
+    { mean: unpack(raw[name].mean), low: unpack(raw[name].low), high: unpack(raw[name].high) }]));
 }
 
 /** Where the values of each course start, and where the last end. */
@@ -92,13 +107,13 @@ function membersOf(data, label) {
   return members;
 }
 
-/** The curve of a cluster at the times of the grid: mean and standard deviation. */
-function clusterCurve(data, label) {
-  const size = data.grid.length;
+/** The curve of a cluster at the times of the grid, or where aligned courses are: mean and standard deviation. */
+function clusterCurve(data, label, { grid, curves, bands } = data) {
+  const size = grid.length;
   const part = [label * size, (label + 1) * size];
   return {
-    mean: Float64Array.from(data.curves.subarray(...part), (value) => value + data.mean),
-    sd: Float64Array.from(data.bands.subarray(...part)),
+    mean: Float64Array.from(curves.subarray(...part), (value) => value + data.mean),
+    sd: Float64Array.from(bands.subarray(...part)),
   };
 }
 

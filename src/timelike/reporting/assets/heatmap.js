@@ -22,11 +22,12 @@ function diverging(value, map) {
   return stops[i].map((from, c) => Math.round(from + (place - i) * (stops[i + 1][c] - from)));
 }
 
-/** All courses: by cluster, the surest first, those in none at the end. */
+/** All courses: by cluster, the earliest or surest first, those in none at the end. */
 function clusterOrder(data) {
   const key = (i) => (data.labels[i] === NONE ? data.k : data.labels[i]);
   const sure = data.probability ?? new Float32Array(data.n);
-  return Array.from({ length: data.n }, (_, i) => i).sort((a, b) => key(a) - key(b) || sure[b] - sure[a] || a - b);
+  const late = data.freed?.delay?.mean ?? new Float32Array(data.n);
+  return Array.from({ length: data.n }, (_, i) => i).sort((a, b) => key(a) - key(b) || late[a] - late[b] || sure[b] - sure[a] || a - b);
 }
 
 /** The values of a course at the columns of the heatmap, NaN where nothing was measured. */

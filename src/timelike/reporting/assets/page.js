@@ -5,7 +5,8 @@
 class Panels {
   /** @param choose called with the cluster that was chosen, or null for all */
   constructor(data, choose) {
-    Object.assign(this, { data, choose, range: commonRange(data), chosen: null });
+    Object.assign(this, { data, choose, chosen: null });
+    this.measure();
     const labels = [...Array(data.k).keys(), ...(data.hasNone ? [NONE] : [])];
     this.members = new Map(labels.map((label) => [label, membersOf(data, label)]));
     this.nodes = new Map(labels.map((label) => [label, this.panel(label)]));
@@ -17,6 +18,11 @@ class Panels {
       const draw = (width) => panelChart(data, label, this.members.get(label), { width, range: this.range });
       figure(this.nodes.get(label).querySelector(".figure"), draw);
     }
+  }
+
+  /** Finds the range of values that all panels have. */
+  measure() {
+    this.range = commonRange(this.data);
   }
 
   panel(label) {
@@ -37,6 +43,7 @@ class Panels {
     if (label === NONE) return "A curve of their own explains these better than any cluster does.";
     const parts = [`highest at ${digits(data.peaks[label], 3)}${data.timeUnit ? ` ${data.timeUnit}` : ""}`,
       `values scatter by ${digits(data.scatter[label], 2)}`];
+    for (const name of ["delay", "gain"]) parts.push(...rangeWords(data, this.members.get(label), name));
     if (data.certainty?.[label] != null) parts.push(`mean probability ${chance(data.certainty[label])}`);
     return parts.join(" \u00b7 ");
   }
@@ -112,6 +119,7 @@ function startHeatmap(data, open) {
     return null;
   }
   const heatmap = new Heatmap(data, open);
+  if (data.freed?.level) byId("heatmap-mode").value = heatmap.mode = "own";
   heatmap.theme = theme();
   const entry = figure(section, (width) => heatmap.draw(width, heatmap.theme));
   byId("heatmap-mode").addEventListener("change", (event) => {
@@ -167,6 +175,7 @@ function startClusters(data, table) {
   });
   fillClusters(select, [...panels.members.keys()], (label) => panels.members.get(label).length);
   select.addEventListener("change", () => filter(select.value === "" ? null : Number(select.value)));
+  alignState.changed = () => panels.measure();
 }
 
 /** The conditions: choosing one shows its courses. */
@@ -198,9 +207,11 @@ function start() {
   const data = readData();
   removeEmpty(data);
   startAxis(data);
+  startAligned(data);
   const { table, open } = startCourses(data);
   startClusters(data, table);
   startConditions(data, table);
+  startOrder(data, open);
   startNumbers(data);
   startTerms(data);
   startCopy();

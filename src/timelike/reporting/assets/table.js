@@ -16,10 +16,19 @@ function columnsOf(data) {
     columns.push(
       { key: "probability", title: "Probability", number: true, down: true, sort: (i) => data.probability[i],
         show: (i) => chance(data.probability[i]) },
+    );
+  }
+  if (data.probability && !data.freed) {
+    columns.push(
       { key: "second", title: "Second", sort: (i) => data.secondProbability[i], down: true,
         show: (i) => (data.secondProbability[i] < 0.0005 ? html("span", { class: "faint" }, "\u2013")
           : html("span", {}, badge(data.second[i]), ` ${chance(data.secondProbability[i])}`)) },
     );
+  }
+  for (const name of ["delay", "gain"].filter((one) => data.freed?.[one])) {
+    const { mean, low, high } = data.freed[name];
+    columns.push({ key: name, title: name === "delay" ? "Delay" : "Gain", number: true, sort: (i) => mean[i],
+      show: (i) => (data.labels[i] === NONE ? html("span", { class: "faint" }, "\u2013") : within(mean[i], high[i] - low[i])) });
   }
   if (k) {
     columns.push(
@@ -225,10 +234,10 @@ class CourseTable {
     const { count: k, indices, scores } = data.neighbors;
     const which = shown ? this.order : data.names.map((_, i) => i);
     const header = ["name", "cluster", ...(data.probability ? ["probability", "second", "second_probability"] : []),
-      ...(k ? ["neighbor", "similarity"] : [])];
+      ...(k ? ["neighbor", "similarity"] : []), ...estimateNames(data.freed)];
     const rows = which.map((i) => [data.names[i], data.labels[i],
       ...(data.probability ? [short(data.probability[i]), data.second[i], short(data.secondProbability[i])] : []),
-      ...(k ? [data.names[indices[i * k]], short(scores[i * k])] : [])]);
+      ...(k ? [data.names[indices[i * k]], short(scores[i * k])] : []), ...estimateCells(data.freed, i)]);
     saveCsv(header, rows, `${data.title}-${shown ? "shown" : "clusters"}`);
   }
 
@@ -238,10 +247,25 @@ class CourseTable {
     const { count: k, indices, scores } = data.neighbors;
     const rows = [];
     for (let i = 0; i < data.n; i += 1) {
-      for (let j = 0; j < k; j += 1) rows.push([data.names[i], j + 1, data.names[indices[i * k + j]], short(scores[i * k + j])]);
+      for (let j = 0; j < k; j += 1) rows.push([data.names[i], j + 1, data.names[indices[i * k + j]], short(scores[i * k + j]), ...estimateCells(data.neighbors.moved, i * k + j)]);
     }
-    saveCsv(["course", "rank", "neighbor", "score"], rows, `${data.title}-neighbours`);
+    saveCsv(["course", "rank", "neighbor", "score", ...estimateNames(data.neighbors.moved)], rows, `${data.title}-neighbours`);
   }
+}
+
+/** What is known of level, gain and delay. */
+function estimatesOf(known) {
+  return ["delay", "gain", "level"].filter((name) => known?.[name]);
+}
+
+/** Names of columns of a file with level, gain and delay. */
+function estimateNames(known) {
+  return estimatesOf(known).flatMap((name) => [name, `${name}_low`, `${name}_high`]);
+}
+
+/** Its cells. */
+function estimateCells(known, at) {
+  return estimatesOf(known).flatMap((name) => ["mean", "low", "high"].map((part) => short(known[name][part][at])));
 }
 
 /** A number with the digits that its storage can hold. */
