@@ -35,6 +35,7 @@ SETS, REPORTED = 12, 1000
 LIMIT_SECONDS = 600
 """For a peer on all sets of a family."""
 PAGE, RECORDS = RESULTS / "aligned.md", RESULTS / "aligned.csv"
+GUIDE = Path(__file__).parents[1] / "docs" / "aligned.md"
 
 
 # -- curves that are known at every time -----------------------------------------------------------------------------
@@ -510,6 +511,11 @@ def blank_page() -> str:
     return f"# Alike up to level, size and delay\n\n{machine('numpy', 'scipy', 'scikit-learn')}\n\n{about}\n\n{marks}"
 
 
+def shown_tables(page: str) -> dict[str, str]:
+    """The table of docs/aligned.md, under the name of its mark: that of even times."""
+    return {"even": page.partition("### even\n\n")[2].partition("\n\n")[0] + "\n"}
+
+
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", choices=TABLES, nargs="*", default=list(TABLES))
@@ -532,6 +538,8 @@ def main() -> None:
             if not PAGE.exists():
                 PAGE.write_text(blank_page(), encoding="utf-8")
             peers.put(PAGE, {name: text})
+            if name == "shifted":
+                peers.put(GUIDE, shown_tables(text))
 
 
 if __name__ == "__main__":

@@ -292,3 +292,11 @@ def test_the_comparison_shows_what_the_race_wrote(monkeypatch):
     text = peers.COMPARISON.read_text(encoding="utf-8")
     for name, table in peers.shown_tables(records).items():
         assert f"<!-- {name} -->\n\n{table}\n<!-- end of {name} -->\n" in text
+
+
+def test_the_page_of_freedoms_shows_what_its_benchmark_wrote(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "benchmarks")
+    import aligned
+
+    for name, table in aligned.shown_tables(aligned.PAGE.read_text(encoding="utf-8")).items():
+        assert f"<!-- {name} -->\n\n{table}\n<!-- end of {name} -->\n" in _text("aligned.md")
