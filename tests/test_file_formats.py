@@ -233,6 +233,30 @@ def test_run_json_of_a_question(questions):
     assert f'`"format": "{found[0]["format"]}"`' in PAGE
 
 
+def test_tables_of_pairs_are_on_the_page(tmp_path):
+    """lags.csv, order.csv and match.csv, as the command line writes them."""
+    from click.testing import CliRunner
+
+    from timelike.cli import main
+
+    courses, _ = tl.simulate.delayed(per_group=4, seed=1)
+    courses.to_frame().to_csv(tmp_path / "courses.csv", index=False)
+    tl.GP.se(0.2, 0.5, 0.1).save(tmp_path / "model.json")
+    file, model = str(tmp_path / "courses.csv"), ["--model", str(tmp_path / "model.json"), "--max-delay", "0.4"]
+    lags, order, match = (str(tmp_path / f"{name}.csv") for name in ("lags", "order", "match"))
+    asked = (["lags", file, "--out", lags, "--order", order], ["match", file, "A01", "C01", "--out", match])
+    for words, free in zip(asked, ([], ["--up-to", "gain,delay"]), strict=True):
+        ran = CliRunner().invoke(main, [*words, *model, *free])
+        assert ran.exit_code == 0, ran.output
+    for path in (lags, order, match):
+        page = listed(Path(path).name, "column")
+        with Path(path).open(encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+        assert list(rows[0]) == list(page)
+        wrong = [(c, cell) for row in rows for c, cell in row.items() if not re.fullmatch(IN_TABLES[page[c]], cell)]
+        assert wrong == []
+
+
 ANSWERS = ("differences.csv", "difference_curves.csv", "changing.csv", "change_curves.csv", "check.csv")
 
 
