@@ -19,7 +19,7 @@ from timelike.base.tiles import Tile
 from timelike.courses import TimeCourses
 from timelike.exceptions import InputError
 from timelike.gp import GP
-from timelike.pairs.aligned.route import Matches
+from timelike.pairs.aligned.sums import Matches
 from timelike.pairs.job import Job, job_of, mirror
 from timelike.pairs.on_disk.fingerprint import fingerprint
 from timelike.pairs.on_disk.stores import MatrixHeader, open_matrix
