@@ -202,3 +202,12 @@ def test_the_shared_curve_counts_each_course_by_its_noise():
     C = gp.covariance(moved.points) + np.diag(noise**2)
     expected = gp.covariance(at[:, None], moved.points) @ np.linalg.solve(C, moved.values)
     np.testing.assert_allclose(mean, expected, atol=1e-9)
+
+
+def test_neighbours_that_are_later_say_so(freed):
+    courses, _ = freed
+    near = tl.neighbors(courses, GP, k=2, up_to=UP_TO, max_delay=6.0)
+    ax = plot.neighbors(courses, GP, 0, near)
+    said = ax.get_legend().get_texts()[-1].get_text()
+    word = "later" if near.delay[0, 1] >= 0 else "earlier"
+    assert f", {abs(near.delay[0, 1]):.2g} {word}, {near.gain[0, 1]:.2g} times as large" in said

@@ -160,7 +160,8 @@ def neighbors(
 ) -> Axes:
     """A course with its curve and band, and its nearest courses as thin lines, with their s in the legend.
 
-    The band is two standard deviations of the course's own curve.
+    The band is two standard deviations of the course's own curve. All are drawn as measured; where neighbours may be
+    later or larger (`up_to` of :func:`timelike.neighbors`), the legend says by how much.
 
     Parameters
     ----------
@@ -194,7 +195,7 @@ def neighbors(
     band.set_label("± 2 sd of its curve")
     for rank, (index, score) in enumerate(zip(nearest.indices[at], nearest.scores[at], strict=True)):
         if index >= 0:
-            _draw_neighbor(ax, courses[int(index)], rank, float(score))
+            _draw_neighbor(ax, courses[int(index)], rank, float(score), _moved(nearest, at, rank))
     parts.legend_beside(ax)
     return parts.labelled(ax, f"the courses most like {short(asked.names[0])}", time, value)
 
@@ -207,9 +208,18 @@ def _check_nearest(nearest: Neighbors, courses: TimeCourses) -> None:
         raise InputError("these neighbours are among other courses: find them with timelike.neighbors(courses, gp).")
 
 
-def _draw_neighbor(ax: Any, course: TimeCourses, rank: int, score: float) -> None:
+def _moved(nearest: Neighbors, at: int, rank: int) -> str:
+    """By how much a neighbour is later and larger, where it may be."""
+    words = ""
+    if nearest.delay is not None:
+        delay = float(nearest.delay[at, rank])
+        words += f", {abs(delay):.2g} {'later' if delay >= 0 else 'earlier'}"
+    return words if nearest.gain is None else f"{words}, {nearest.gain[at, rank]:.2g} times as large"
+
+
+def _draw_neighbor(ax: Any, course: TimeCourses, rank: int, score: float, moved: str) -> None:
     dashes = DASHES[rank // LIGHT % len(DASHES)]
     line = parts.averaged(course)[0]
     marker = "o" if len(line) == 1 else ""
-    label = f"{short(course.names[0])}, s = {parts.number(score, '.1f')}"
+    label = f"{short(course.names[0])}, s = {parts.number(score, '.1f')}{moved}"
     ax.plot(*line.T, linestyle=dashes, marker=marker, color=COLORS[rank % LIGHT], linewidth=0.9, label=label)

@@ -40,8 +40,8 @@ def order(
 ) -> Axes:
     """Who comes when: courses, or groups of them, from early to late along time, with their 90 % intervals.
 
-    Of a clustering, the delays of all courses in each cluster, the earliest on top; of :func:`timelike.lags`, the
-    courses that are joined to each other by when they come, without intervals; of its ``of_groups(labels)``, the groups.
+    Of a clustering, the delays of all courses in each cluster, the earliest on top; of :func:`timelike.lags`, when the
+    courses come that are joined to each other, without intervals; of its ``of_groups(labels)``, when the groups do.
     Where delays are phases the picture is a circle, on which time runs clockwise.
 
     Parameters
@@ -131,7 +131,8 @@ def _of_clusters(found: CurveClustering, of: str, time: str) -> _Rows:
     colors = [color_of(k) for k in labels]
     period = found.free.period if of == "delay" else None
     zero = {"delay": 0.0, "gain": 1.0}.get(of)
-    return _Rows(*(part[members] for part in known), colors, names, label, title, period, labels, zero)
+    mean, low, high = (part[members] for part in known)
+    return _Rows(mean, low, high, colors, names, label, title, period, labels, zero)
 
 
 def _of_lags(found: Lags, label: str) -> _Rows:
