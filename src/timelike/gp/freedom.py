@@ -223,7 +223,7 @@ def _note_flat(courses: TimeCourses, gp: GP, *, level: bool) -> None:
     """Raise if no course is more than noise, warn if some are not: these have no size."""
     variances = gp.noise_sd**2 + courses.designs.variances[courses.design_rows]
     starts, weight = courses.starts[:-1], 1 / np.maximum(variances, np.finfo(float).tiny)
-    residuals = courses.values - gp.mean
+    residuals = courses.values
     if level:
         middle = np.add.reduceat(weight * residuals, starts) / np.add.reduceat(weight, starts)
         residuals = residuals - np.repeat(middle, courses.sizes)

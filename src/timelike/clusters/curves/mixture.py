@@ -23,7 +23,15 @@ from timelike.clusters.curves.ascent import (
 )
 from timelike.clusters.curves.bound import AnySpread, Fit, Given, sample
 from timelike.clusters.curves.curve_clustering import CurveClustering, finished
-from timelike.clusters.curves.freedom_search import EARNERS, Prices, learned, on_other_nodes, refined_nodes, searched
+from timelike.clusters.curves.freedom_search import (
+    EARNERS,
+    Prices,
+    learned,
+    nearer,
+    on_other_nodes,
+    refined_nodes,
+    searched,
+)
 from timelike.clusters.curves.membership import Choice, steps, supported
 from timelike.clusters.curves.noise import COMMON
 from timelike.clusters.curves.noise_search import CLEAR, LISTENERS, improved, noise_of
@@ -209,7 +217,7 @@ class Search:
         data = data.thinned(*searched(data))
         few, choice = data.draw(LISTENERS, self.seed), self.chosen(data)
         start = choice.fit if few is data else lifted(few, choice.fit, self.spread, self.effort)
-        data = replace(data, free=learned(few, start, self.spread)[0].free)
+        data = replace(data, free=nearer(learned(few, start, self.spread)[0].free))
         return data, self.chosen(data)
 
     def reached(self, courses: TimeCourses, gp: GP, names: tuple[str, ...], max_delay: float | None) -> float:
