@@ -322,3 +322,22 @@ def test_settings_that_cannot_be_are_named(name, setting):
 def test_more_groups_than_ten():
     courses, labels = simulate.delayed(delays=tuple(np.linspace(0, 0.6, 12)), per_group=1)
     assert len(set(courses.names)) == len(set(labels.tolist())) == 12
+
+
+def test_shifted_courses_are_their_curve_later_larger_and_higher():
+    courses, truth = simulate.shifted(
+        noise=0.0, delay=0.1, gain_sd=0.4, level_sd=2.0, groups=1, per_group=2, points=201
+    )
+    first, second = courses.values.reshape(2, 201)
+    aligned = [(y - level) / gain for y, level, gain in zip((first, second), truth.levels, truth.gains, strict=True)]
+    times = np.linspace(0, 1, 201)
+    moved = np.interp(times - truth.delays[0] + truth.delays[1], times, aligned[1])
+    inside = slice(45, -45)
+    np.testing.assert_allclose(moved[inside], aligned[0][inside], atol=0.01)
+    assert np.abs(truth.delays).max() <= 0.1
+
+
+@pytest.mark.parametrize("words", [{"delay": -0.1}, {"delay": 2}, {"gain_sd": -1}, {"level_sd": -1}, {"points": 1}])
+def test_shifted_courses_need_possible_numbers(words):
+    with pytest.raises(InputError, match=next(iter(words))):
+        simulate.shifted(**words)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -93,6 +94,63 @@ def delayed(
     means = np.stack([np.exp(-(((times - 0.3 - delay) / 0.15) ** 2) / 2) for delay in delays])
     _, labels, values = _noisy(means, noise, per_group, seed)
     return TimeCourses.from_arrays(times, values, _names(labels)), labels
+
+
+class Truth(NamedTuple):
+    """What is true about courses of :func:`shifted`: their curve, and how each differs from it, (N,) each."""
+
+    labels: Ints
+    delays: Floats
+    gains: Floats
+    levels: Floats
+
+
+def shifted(
+    noise: float = 0.2,
+    delay: float = 0.1,
+    gain_sd: float = 0.0,
+    level_sd: float = 0.0,
+    groups: int = 3,
+    per_group: int = 20,
+    points: int = 12,
+    seed: int = 0,
+) -> tuple[TimeCourses, Truth]:
+    """Smooth random curves on an even grid on [0, 1], each course with a delay, a size and a level of its own.
+
+    Curves are draws of a GP: squared exponential, length scale a fifth of the span, standard deviation 1.
+
+    Parameters
+    ----------
+    noise
+        Standard deviation of the noise.
+    delay
+        Courses come up to so much earlier or later than their curve, all equally likely.
+    gain_sd
+        Standard deviation of the logarithm of their sizes.
+    level_sd
+        Standard deviation of their levels.
+    groups, per_group, points
+        Number of curves, of courses with each, and of times.
+    seed
+
+    Examples
+    --------
+    >>> courses, truth = shifted(delay=0.1, gain_sd=0.3, seed=1)
+    >>> courses, truth.labels[-1], bool(abs(truth.delays).max() <= 0.1)
+    (TimeCourses: 60 courses, 12 times (0 to 1), np.int64(2), True)
+    """
+    _check_groups(noise, groups, per_group)
+    _need(points >= 2, f"points {points}: expected at least 2")
+    _need(0 <= delay <= 1, f"delay {delay}: expected a number from 0 to 1")
+    _need(min(gain_sd, level_sd) >= 0, f"gain_sd {gain_sd} and level_sd {level_sd}: expected zero or more")
+    rng, labels, times = np.random.default_rng(seed), np.repeat(np.arange(groups), per_group), np.linspace(0, 1, points)
+    fine = np.linspace(-delay, 1 + delay, 400)
+    drawn = _draws(rng, fine, 1 / 5, groups)
+    own = rng.uniform(-delay, delay, len(labels)), gain_sd * rng.standard_normal(len(labels))
+    truth = Truth(labels, own[0], np.exp(own[1]), level_sd * rng.standard_normal(len(labels)))
+    means = np.stack([np.interp(times - h, fine, drawn[g]) for g, h in zip(labels, truth.delays, strict=True)])
+    values = truth.levels[:, None] + truth.gains[:, None] * means + noise * rng.standard_normal(means.shape)
+    return TimeCourses.from_arrays(times, values, _names(labels)), truth
 
 
 def uneven_errors(low: float = 0.03, high: float = 0.3, per_group: int = 50, seed: int = 0) -> tuple[TimeCourses, Ints]:

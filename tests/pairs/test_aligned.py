@@ -1,6 +1,7 @@
 """Alike up to level, gain and delay: every way to weigh the nodes of a pair is the oracle's."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -255,3 +256,24 @@ def test_intervals_cover():
         covered = (spread.low <= truth) & (truth <= spread.high)
         assert_allclose(covered.mean(), 0.9, atol=3 * np.sqrt(0.09 / 400))
     assert_allclose(found.later[np.abs(delays) > 0.1], delays[np.abs(delays) > 0.1] > 0, atol=0.3)
+
+
+@pytest.mark.parametrize("words", [{"up_to": "level"}, {"up_to": "gain,delay", "max_delay": 0.4}])
+def test_similar_pairs(pulses, words):
+    S, found = (f(pulses, GP_OF_PULSES, **words) for f in (tl.similarity, partial(tl.similar_pairs, above=2)))
+    assert_allclose(found.scores, S.values[found.rows, found.cols], rtol=1e-10)
+    assert len(found) == (S.values[np.triu_indices(len(pulses), 1)] > 2).sum()
+    columns = ["first", "second", "similarity"]
+    if "delay" in words["up_to"]:
+        assert_allclose(found.delay, S.delay[found.rows, found.cols], atol=0.005)
+        assert_allclose(found.gain, S.gain[found.rows, found.cols], rtol=0.02)
+        columns += ["delay", "gain"]
+    assert list(found.to_frame().columns) == columns
+
+
+def test_similar_pairs_with_others(pulses):
+    words = {"up_to": "delay", "max_delay": 0.4}
+    found = tl.similar_pairs(pulses[:6], GP_OF_PULSES, pulses[6:], above=2, **words)
+    S = tl.similarity(pulses[:6], GP_OF_PULSES, pulses[6:], **words)
+    assert_allclose(found.delay, S.delay[found.rows, found.cols], atol=0.005)
+    assert tl.similar_pairs(pulses, GP_OF_PULSES, above=1e6, **words).delay is None

@@ -58,6 +58,14 @@ def test_as_called(case, client, tmp_path):
     assert_array_equal(here.scores, there.scores)
 
 
+def test_delays_and_gains(client):
+    courses, _ = tl.simulate.delayed(per_group=5)
+    words = {"up_to": "gain, delay", "max_delay": 0.3}
+    here, there = (tl.similarity(courses, tl.GP.se(0.2, 0.5, 0.1), **words, client=c) for c in (None, client))
+    for name in ("values", "delay", "gain"):
+        assert_array_equal(getattr(there, name), getattr(here, name))
+
+
 @everywhere
 @pytest.mark.parametrize("ending", ["npy", "zarr"])
 def test_to_a_file(case, client, ending, tmp_path):

@@ -84,3 +84,52 @@ def test_other_nouns_are_named(fitted):
         tl.explain([1, 2], gp, 0, 1)
     with pytest.raises(tl.InputError, match="gp must be GP, not NoneType"):
         tl.explain(courses, None, 0, 1)
+
+
+# -- with freedoms ------------------------------------------------------------------------------------------------
+
+FREEDOMS = [{"up_to": "level"}, {"up_to": "gain"}, {"up_to": "delay", "max_delay": 0.4}]
+FREEDOMS += [{"up_to": "level,gain,delay", "max_delay": 0.4}]
+PULSES = tl.GP.se(0.2, 0.5, 0.1)
+
+
+@pytest.fixture(scope="module")
+def pulses():
+    return tl.simulate.delayed(per_group=3, seed=2)[0]
+
+
+@pytest.mark.parametrize("words", FREEDOMS, ids=lambda words: words["up_to"])
+@pytest.mark.parametrize("pair", [(0, 8), (1, 4), (2, 2)])
+def test_contributions_less_the_price_are_the_similarity(pulses, words, pair):
+    why = tl.explain(pulses, PULSES, *pair, **words)
+    expected = tl.similarity(pulses, PULSES, **words).values[pair]
+    assert why.similarity == pytest.approx(expected, rel=1e-8)
+    assert why.to_frame()["contribution"].sum() - why.price == pytest.approx(expected, abs=1e-8)
+
+
+@pytest.mark.parametrize("words", FREEDOMS[1:], ids=lambda words: words["up_to"])
+def test_the_price_is_how_far_likely_nodes_are_from_the_prior(pulses, words):
+    """With a stationary kernel and no gain, the divergence of the posterior of the delay from its prior."""
+    from timelike.gp.freedom import freedom
+    from timelike.pairs.aligned.nodes import PairNodes
+    from timelike.pairs.aligned.pair import pair_logs
+    from timelike.pairs.aligned.placed import Placed
+
+    free = freedom(pulses, PULSES, **words)
+    nodes, here = PairNodes.of(free), PULSES.at(pulses[[0, 8]], free)
+    logs = pair_logs(here, nodes)
+    placed = Placed.of(nodes, here.information, len(free.delays))
+    own = placed.evidence[0][:, 0] - placed.own[0][0] + placed.evidence[1][:, 1] - placed.own[1][1]
+    log_q = logs - np.logaddexp.reduce(logs)
+    price = -(np.exp(log_q) * (nodes.log_prior + own - log_q)).sum()
+    assert tl.explain(pulses, PULSES, 0, 8, **words).price == pytest.approx(price, abs=1e-8)
+
+
+def test_without_freedoms_nothing_is_paid(pulses):
+    assert tl.explain(pulses, PULSES, 0, 8).price == 0
+    assert tl.explain(pulses, PULSES, 0, 8, up_to="level").price == pytest.approx(0, abs=1e-9)
+
+
+def test_the_price_is_shown(pulses):
+    assert "price" in tl.explain(pulses, PULSES, 0, 8, up_to="gain")._repr_html_()
+    assert "price" not in tl.explain(pulses, PULSES, 0, 8)._repr_html_()

@@ -174,6 +174,8 @@ def similarity(found: Similarity) -> str:
 def explanation(why: Explanation) -> str:
     """Bars along time: what each value adds to the similarity of two courses, or takes from it."""
     said = f"s = {number(why.similarity)}: {why.verdict}. Bars show where along time that comes from; they add up to s."
+    if why.price:
+        said = said[:-1] + f" and the price of the freedoms, {number(why.price)}."
     legend = "".join(
         f'<span style="color:{color}">&#9632;</span> {escape(shortened(name, 2 * NAME))} &nbsp; '
         for color, name in zip(COLORS, why.pair.names, strict=True)

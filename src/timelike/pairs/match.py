@@ -16,10 +16,9 @@ from timelike.gp import GP
 from timelike.gp.freedom import Freedom, freedom
 from timelike.gp.modelled import Modelled
 from timelike.pairs.aligned.nodes import PairNodes, log_prior_of_delays, log_prior_of_gains
-from timelike.pairs.aligned.placed import Placed, log_sum
+from timelike.pairs.aligned.pair import pair_logs
+from timelike.pairs.aligned.placed import log_sum
 from timelike.pairs.aligned.posterior import Spread, Told, told
-from timelike.pairs.aligned.route import LARGEST_RANK
-from timelike.pairs.aligned.weighing import ByGrids, Densely
 from timelike.pairs.explain import position
 
 if TYPE_CHECKING:
@@ -163,7 +162,7 @@ def match(
     pair = courses.select([i]).joined(courses.select([j]))
     free = freedom(courses, gp, up_to, max_delay)
     with one_thread_below():  # many small matrices
-        logs = _logs(gp.at(pair, free), PairNodes.of(free))
+        logs = pair_logs(gp.at(pair, free), PairNodes.of(free))
         looked = _looked_at(pair, gp, free, logs)
     found = Match(pair, gp, float(log_sum(logs[:, None])[0]), *_of(looked.delay), *_of(looked.gain))
     return replace(found, levels=_levels(found)) if free.level else found
@@ -172,15 +171,6 @@ def match(
 def _of(told: Spread | None) -> tuple[float | None, tuple[float, float] | None]:
     """The mean of the only pair, and its interval."""
     return (None, None) if told is None else (float(told.mean[0]), (float(told.low[0]), float(told.high[0])))
-
-
-def _logs(here: Modelled, nodes: PairNodes) -> Floats:
-    """Log weights of the nodes of the first of two courses with the second, (T,)."""
-    first, second = np.array([0]), np.array([1])
-    if not here.basis(LARGEST_RANK).reached:
-        return Densely(here, nodes).pairs(first, second)[:, 0]
-    placed = Placed.of(nodes, here.information, len(here.free.delays))
-    return ByGrids(placed).pairs(first, second)[:, 0]
 
 
 def _looked_at(pair: TimeCourses, gp: GP, free: Freedom, logs: Floats) -> Told:
@@ -193,7 +183,7 @@ def _looked_at(pair: TimeCourses, gp: GP, free: Freedom, logs: Floats) -> Told:
     gains = _likely(nodes.log_gains[:: nodes.shape[1]], np.logaddexp.reduce(by_gain, axis=1))
     fine = _fine_nodes(free, gains, delays)
     apart = Modelled(pair, gp, replace(free, delays=(*(-delays / 2), *(delays / 2))))
-    return told(fine, free, _logs(apart, fine)[:, None])
+    return told(fine, free, pair_logs(apart, fine)[:, None])
 
 
 def _likely(axis: Floats, logs: Floats, period: float | None = None) -> Floats:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,8 @@ from timelike.base.dask_workers import check_client
 from timelike.base.threads import run_tiles
 from timelike.base.tiles import Tile, pair_count
 from timelike.exceptions import InputError
+from timelike.pairs.aligned.compared import compared
+from timelike.pairs.aligned.route import AlignedRoute
 from timelike.pairs.job import Job, job_of
 
 if TYPE_CHECKING:
@@ -43,6 +46,8 @@ class SimilarPairs:
         Courses that `cols` counts; None when they are those of the rows.
     above : float
         The bound.
+    delay, gain : (P,) or None
+        How much later the second course is, and how many times as large, where that was asked for.
     """
 
     rows: NDArray[np.int32]
@@ -51,6 +56,8 @@ class SimilarPairs:
     names: tuple[str, ...]
     others: tuple[str, ...] | None
     above: float
+    delay: Floats | None = None
+    gain: Floats | None = None
 
     def __len__(self) -> int:
         return len(self.scores)
@@ -60,12 +67,13 @@ class SimilarPairs:
         return f"SimilarPairs: {len(self):,} above {self.above:g} among {len(self.names):,} x {len(columns):,} courses"
 
     def to_frame(self) -> pd.DataFrame:
-        """Table with columns first, second (names) and similarity."""
+        """Table with columns first, second (names) and similarity; delay and gain where asked for."""
         import pandas as pd
 
         columns = np.array(self.names if self.others is None else self.others, dtype=object)
         first = np.array(self.names, dtype=object)[self.rows]
-        return pd.DataFrame({"first": first, "second": columns[self.cols], "similarity": self.scores})
+        moved = {name: part for name, part in (("delay", self.delay), ("gain", self.gain)) if part is not None}
+        return pd.DataFrame({"first": first, "second": columns[self.cols], "similarity": self.scores, **moved})
 
     def graph(self) -> csr_array:
         """The similarities as a sparse matrix, symmetric when courses are compared among themselves.
@@ -87,6 +95,8 @@ def similar_pairs(
     others: TimeCourses | None = None,
     *,
     above: float,
+    up_to: Sequence[str] | str = (),
+    max_delay: float | None = None,
     at_most: int = AT_MOST,
     threads: int | None = None,
     client: Any = None,
@@ -105,6 +115,8 @@ def similar_pairs(
         Compare with these instead of among themselves.
     above
         The bound: pairs with ``s > above``. At zero, one curve begins to explain a pair better than two.
+    up_to, max_delay
+        In what courses may differ and still be alike, as :func:`timelike.similarity` has them.
     at_most
         An error when there are more pairs than this, before they fill the memory.
     threads
@@ -130,9 +142,19 @@ def similar_pairs(
         raise InputError(f"at_most is {at_most!r}: expected a number, zero or more.")
     if client is not None:
         check_client(client)
-    job = job_of(courses, gp, others)
+    job = job_of(courses, gp, others, up_to=up_to, max_delay=max_delay)
     found = collected(PairsAbove(job, float(above)), at_most, threads, client)
-    return SimilarPairs(*found, courses.names, None if others is None else others.names, float(above))
+    columns = None if others is None else others.names
+    return SimilarPairs(*found, courses.names, columns, float(above), *_moved(job, found))
+
+
+def _moved(job: Job, found: Found) -> tuple[Floats | None, Floats | None]:
+    """Delays and gains of the pairs that were found; None where they are not free."""
+    if not isinstance(job.way, AlignedRoute) or len(job.way.nodes) == 1 or not len(found[0]):
+        return None, None
+    rows, cols = found[0].astype(np.intp), found[1].astype(np.intp) + (job.offset or 0)
+    told = compared(job.way, rows, cols).told
+    return (None if told.delay is None else told.delay.mean), (None if told.gain is None else told.gain.mean)
 
 
 @dataclass(frozen=True, eq=False)
