@@ -26,7 +26,7 @@ ROUNDS = 20
 """How often clusters and the prior of gains and delays take turns, at most."""
 LEAST_RISE = 0.1
 """as long as the bound rises by so much."""
-EARNERS = 300
+EARNERS = 150
 """So many courses, drawn at random, decide whether a freedom pays."""
 NARROWEST = 0.1
 """Smallest standard deviation of gains and delays, in steps between two nodes: then there are none."""

@@ -223,7 +223,10 @@ class Search:
     def reached(self, courses: TimeCourses, gp: GP, names: tuple[str, ...], max_delay: float | None) -> float:
         """The bound with the freedoms of these names, all courses with the model's noise."""
         free = freedom(courses, gp, names, max_delay if "delay" in names else None)
-        return replace(self, noise="common").of(sample(gp.at(courses, free).smooth()))[1].fit.bound
+        data = sample(gp.at(courses, free).smooth())
+        data = data.thinned(*searched(data))
+        fit = self.chosen(data).fit
+        return fit.bound if len(free) == 1 else learned(data, fit, self.spread)[1].bound
 
     def chosen(self, data: AnySpread) -> Choice:
         """The fit with k clusters, or with as many as the bound prefers."""
