@@ -192,8 +192,18 @@ def pair_nodes(log_gains, delays, gain_sd, period=None):
     return [(*node[:3], log) for node, log in zip(found, logs, strict=True)]
 
 
+def about_zero(k, mean):
+    """The covariance of curves about zero with the second moments of curves about a mean."""
+    return lambda x, z: k(x, z) + mean**2
+
+
 def aligned(one, two, k, noise_variance, nodes, level, mean=0.0):
-    """s, mean delay and mean log gain of two courses (times, values, errors), summed over the nodes."""
+    """s, mean delay and mean log gain of two courses (times, values, errors), summed over the nodes.
+
+    Sizes are about zero, unless each course has a level of its own.
+    """
+    if any(u for u, *_ in nodes) and not level:
+        k, mean = about_zero(k, mean), 0.0
     joint, first, second = [], [], []
     for u, d, h, log in nodes:
         places, gains = (h, h + d), (np.exp(-u / 2), np.exp(u / 2))

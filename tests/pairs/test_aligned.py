@@ -15,7 +15,8 @@ from timelike.gp.freedom import Freedom, freedom, nodes
 from timelike.pairs.aligned.nodes import PairNodes
 from timelike.pairs.aligned.placed import Placed
 from timelike.pairs.aligned.posterior import told
-from timelike.pairs.aligned.route import AlignedRoute, route_of, summed
+from timelike.pairs.aligned.route import AlignedRoute, route_of
+from timelike.pairs.aligned.sums import summed
 from timelike.pairs.aligned.weighing import ByGrids, ByInformation, Densely
 from timelike.pairs.job import Cut, Job
 from timelike.pairs.similarity import in_memory
@@ -277,3 +278,32 @@ def test_similar_pairs_with_others(pulses):
     S = tl.similarity(pulses[:6], GP_OF_PULSES, pulses[6:], **words)
     assert_allclose(found.delay, S.delay[found.rows, found.cols], atol=0.005)
     assert tl.similar_pairs(pulses, GP_OF_PULSES, above=1e6, **words).delay is None
+
+
+# -- nodes that are too far apart ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("periodic", [False, True])
+def test_a_spline_fills_in_what_precise_courses_tell_between_nodes(periodic):
+    courses, _ = tl.simulate.shifted(noise=0.02, groups=2, per_group=4, seed=1)
+    if periodic:
+        gp = GP(sk.ExpSineSquared(0.8, 1.0), 1, 0.02)
+        few, many = (Freedom(delays=tuple((np.arange(n) - n // 2) / n), period=1.0) for n in (41, 401))
+    else:
+        gp = GP.se(0.2, 1, 0.02)
+        few, many = (Freedom(delays=tuple(np.linspace(-0.2, 0.2, n))) for n in (41, 401))
+    every = np.arange(8)
+    rough = route_by("grids", courses, gp, few).matches(every, every)
+    found, truth = (route_of(gp.at(courses, free)).matches(every, every) for free in (few, many))
+    alike = truth.scores > 0
+    assert np.abs(rough.scores - truth.scores)[alike].max() > 2
+    assert_allclose(found.scores[alike], truth.scores[alike], atol=0.3)
+    assert_allclose(found.delays[alike], truth.delays[alike], atol=5e-4)
+
+
+def test_gains_and_delays_between_nodes():
+    courses, truth = tl.simulate.shifted(noise=0.02, gain_sd=0.3, groups=1, per_group=5, seed=1)
+    S = tl.similarity(courses, GP.se(0.2, 1, 0.02), up_to=("gain", "delay"), max_delay=0.4)
+    assert (S.delay == -S.delay.T).all()
+    assert_allclose(S.delay, truth.delays - truth.delays[:, None], atol=0.015)
+    assert_allclose(S.gain, truth.gains / truth.gains[:, None], rtol=0.15)

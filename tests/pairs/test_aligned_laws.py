@@ -123,7 +123,7 @@ def test_a_course_that_is_measured_later_comes_later(curve, shift):
 def test_a_course_that_is_multiplied_is_larger(curve, gain):
     times, values = curve
     both = TimeCourses.from_arrays(times, [values, gain * values])
-    assert tl.similarity(both, GP.se(0.15, 1, 0.15), up_to="gain").gain[0, 1] == pytest.approx(gain, rel=0.05)
+    assert tl.similarity(both, GP.se(0.15, 1, 0.02), up_to="gain").gain[0, 1] == pytest.approx(gain, rel=0.01)
 
 
 # -- bad input: each sentence once ------------------------------------------------------------------------------------

@@ -9,6 +9,10 @@ from numpy.testing import assert_allclose
 import timelike as tl
 from timelike import GP, TimeCourses
 from timelike.gp.freedom import freedom
+from timelike.pairs.aligned.route import route_of
+from timelike.pairs.aligned.weighing import ByGrids
+from timelike.pairs.nearest.best import Task
+from timelike.pairs.nearest.by_nodes import _nearest_at
 from timelike.pairs.nearest.neighbors import AFFORDABLE, _task, plan
 
 MODEL = GP.se(0.2, 0.5, 0.1)
@@ -110,3 +114,21 @@ def test_pairs_times_nodes_must_be_affordable(pulses):
     cost = 42 * 42 * len(free)
     assert plan(task, None, AFFORDABLE | {"grid": cost}) == "tiles"
     assert plan(task, None, AFFORDABLE | {"grid": cost - 1}) == "candidates"
+
+
+@pytest.mark.parametrize("name", ["pulses", "gaps"])
+@pytest.mark.parametrize("words", [{"up_to": "level"}, DELAY, {"up_to": "level,gain"}], ids=["level", "delay", "gain"])
+def test_the_nearest_points_of_a_node_have_its_largest_weights(request, name, words):
+    """On a clock, where items are not equally likely at all delays."""
+    courses, gp = request.getfixturevalue(name), GP.se(0.2, 0.5, 0.1, clock=0.3)
+    here = gp.at(courses, freedom(courses, gp, **words))
+    task, way = Task(here, len(courses), 0, 1, None), route_of(here).weighing
+    way = way if isinstance(way, ByGrids) else ByGrids(way.placed)
+    rows = np.flatnonzero(courses.design_of == courses.design_of[0])
+    items = np.flatnonzero(courses.design_of == courses.design_of[-1])
+    for t in (0, len(way.placed.nodes) // 2, len(way.placed.nodes) - 1):
+        found = np.sort(_nearest_at(task, way.placed, t, (rows, items)), axis=1)
+        weights = np.stack([way.pairs(np.full(len(items), i), items)[t] for i in rows])
+        best = np.sort(np.argsort(-weights, axis=1)[:, : found.shape[1]], axis=1)
+        assert found.shape[1] < len(items)
+        assert (found == best).all()

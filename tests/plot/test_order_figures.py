@@ -211,3 +211,10 @@ def test_neighbours_that_are_later_say_so(freed):
     said = ax.get_legend().get_texts()[-1].get_text()
     word = "later" if near.delay[0, 1] >= 0 else "earlier"
     assert f", {abs(near.delay[0, 1]):.2g} {word}, {near.gain[0, 1]:.2g} times as large" in said
+
+
+def test_the_bars_of_a_pair_with_freedoms_name_their_price(freed):
+    why = tl.explain(freed[0], GP, 0, 1, up_to=UP_TO, max_delay=6.0)
+    ax = plot.explanation(why)
+    assert sum(bar.get_height() for bar in ax.patches) == pytest.approx(why.similarity + why.price)
+    assert title(ax).endswith(f"bars: s + {why.price:.2f}, the price of its freedoms")

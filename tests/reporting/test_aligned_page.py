@@ -119,6 +119,15 @@ def test_values_scatter_around_the_curve_that_they_are_moved_to(subject):
     assert subject.scatter == pytest.approx([0.17] * 2, abs=0.06)
 
 
+def test_values_scatter_around_the_curve_also_outside_the_measured_times():
+    rng = np.random.default_rng(0)
+    x, at = np.arange(0, 120, 8.0), rng.uniform(0, 60, (20, 1))
+    waves = tl.TimeCourses.from_arrays(x, np.cos(2 * np.pi * (x - at) / 60) + 0.2 * rng.standard_normal((20, len(x))))
+    gp = tl.GP(ExpSineSquared(1.5, 60.0), 1.0, 0.2)
+    found = subject_of(waves, gp, tl.mixture(waves, gp, k=1, up_to="delay"))
+    assert found.scatter == pytest.approx([0.2], abs=0.06)
+
+
 def test_what_each_freedom_earns_is_said_once(subject, study):
     paid = ", ".join(f"{name} {gain:.2g}" for name, gain in study[1].earned.items())
     said = "Courses of a cluster may differ in level, gain and delay. What each adds to the log evidence of a course: "

@@ -177,7 +177,7 @@ def _delays(courses: TimeCourses, gp: GP, max_delay: Any) -> tuple[tuple[float, 
     if points.shape[1] > 1:
         raise InputError(f"a delay is one of time, but points have {points.shape[1]} coordinates: leave it out.")
     _check_times(courses)
-    period, step = period_of(gp.kernel), STEP * uncertainty(courses, gp) * _scale(courses, gp)
+    period, step = period_of(gp.kernel), STEP * uncertainty(courses, gp) * scale_of(courses, gp)
     if period is not None and (max_delay is None or _checked(max_delay, points) >= period / 2):
         count = _odd(period / step)
         return tuple((period * (np.arange(count) - count // 2) / count).tolist()), period
@@ -223,7 +223,7 @@ def _note_flat(courses: TimeCourses, gp: GP, *, level: bool) -> None:
     """Raise if no course is more than noise, warn if some are not: these have no size."""
     variances = gp.noise_sd**2 + courses.designs.variances[courses.design_rows]
     starts, weight = courses.starts[:-1], 1 / np.maximum(variances, np.finfo(float).tiny)
-    residuals = courses.values - gp.mean
+    residuals = courses.values
     if level:
         middle = np.add.reduceat(weight * residuals, starts) / np.add.reduceat(weight, starts)
         residuals = residuals - np.repeat(middle, courses.sizes)
@@ -267,7 +267,7 @@ def uncertainty(courses: TimeCourses, gp: GP) -> float:
     return float(1 / (gp.signal_sd * np.sqrt(np.median(precision[courses.design_of]))))
 
 
-def _scale(courses: TimeCourses, gp: GP) -> float:
+def scale_of(courses: TimeCourses, gp: GP) -> float:
     """How long a curve takes to change by about the signal."""
     scale, period = gp.length_scale, period_of(gp.kernel)
     if period is not None:

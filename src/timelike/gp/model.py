@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -69,6 +69,9 @@ class GP:
     rough_sd
         Standard deviation of what the replicates of a time share and the curve has not, each course its own, see
         :mod:`timelike.gp.rough`; zero for none.
+    level_sd
+        Standard deviation of a level that a curve has beside what the kernel gives it; zero for none. See
+        :meth:`about_zero`.
 
     Examples
     --------
@@ -89,10 +92,12 @@ class GP:
     log_likelihood: float | None = None
     warnings: tuple[str, ...] = ()
     rough_sd: float = 0.0
+    level_sd: float = 0.0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "kernel", kernels.resolve(self.kernel))
-        named = {"signal_sd": _positive, "noise_sd": _not_negative, "mean": _number, "rough_sd": _not_negative}
+        named = {"signal_sd": _positive, "noise_sd": _not_negative, "mean": _number}
+        named |= {"rough_sd": _not_negative, "level_sd": _not_negative}
         for name, checked in named.items():
             object.__setattr__(self, name, checked(name, getattr(self, name)))
 
@@ -122,7 +127,8 @@ class GP:
         return (
             f"GP(kernel={kernels.name_of(self.kernel)!r}{shown}, signal_sd={self.signal_sd:.6g}, "
             f"noise_sd={self.noise_sd:.6g}, mean={self.mean:.6g}"
-            + (f", rough_sd={self.rough_sd:.6g})" if self.rough_sd else ")")
+            + (f", rough_sd={self.rough_sd:.6g}" if self.rough_sd else "")
+            + (f", level_sd={self.level_sd:.6g})" if self.level_sd else ")")
         )
 
     def __str__(self) -> str:
@@ -152,21 +158,33 @@ class GP:
 
     @cached_property
     def covariance(self) -> Kernel:
-        """Covariance of the curve, ``signal_sd^2 kernel``, as a scikit-learn kernel."""
+        """Covariance of the curve, ``signal_sd^2 kernel + level_sd^2``, as a scikit-learn kernel."""
         from sklearn.gaussian_process.kernels import ConstantKernel
 
-        return ConstantKernel(self.signal_sd**2) * self.kernel
+        shape = ConstantKernel(self.signal_sd**2) * self.kernel
+        return shape + ConstantKernel(self.level_sd**2) if self.level_sd else shape
+
+    def about_zero(self) -> GP:
+        """The model of curves that vary about zero, with the same second moments: where gains are free, sizes do.
+
+        Examples
+        --------
+        >>> GP.se(2.0, signal_sd=1.0, noise_sd=0.3, mean=0.5).about_zero()
+        GP(kernel='se', length_scale=2, signal_sd=1, noise_sd=0.3, mean=0, level_sd=0.5)
+        """
+        return replace(self, mean=0.0, level_sd=float(np.hypot(self.level_sd, self.mean))) if self.mean else self
 
     def at(self, courses: TimeCourses, free: Freedom = NONE) -> Modelled:
         """The courses under this model: the same ones as long as somebody holds them, so that nothing is done twice.
 
-        `free`: in what they may differ from their curves.
+        `free`: in what they may differ from their curves. Gains are about zero, unless each course has a level.
         """
         key = id(self), id(courses), str(self.kernel.get_params()), free  # a kernel of scikit-learn's can be changed
         found = _AT.get(key)
         if found is None:
             kernels.note_early(self.kernel, courses.designs.points)
-            found = _AT[key] = Modelled(courses, self, free)
+            about_zero = len(free.log_gains) > 1 and not free.level
+            found = _AT[key] = Modelled(courses, self.about_zero() if about_zero else self, free)
         return found
 
     def score(self, courses: TimeCourses) -> float:
@@ -191,9 +209,14 @@ class GP:
     @property
     def _with_rough_part(self) -> Kernel:
         """The kernel of a single course."""
+        from sklearn.gaussian_process.kernels import ConstantKernel
+
         from timelike.gp.roughened import Roughened
 
-        return Roughened(self.kernel, (self.rough_sd / self.signal_sd) ** 2) if self.rough_sd else self.kernel
+        kernel = self.kernel
+        if self.level_sd:
+            kernel = kernel + ConstantKernel((self.level_sd / self.signal_sd) ** 2, "fixed")
+        return Roughened(kernel, (self.rough_sd / self.signal_sd) ** 2) if self.rough_sd else kernel
 
     def posterior(self, courses: TimeCourses, times: ArrayLike) -> Curve:
         """Mean and standard deviation, at `times`, of one curve shared by all the courses that are given.
@@ -247,7 +270,7 @@ class GP:
             "log_likelihood": self.log_likelihood,
             "warnings": list(self.warnings),
             "rough_sd": self.rough_sd,
-        }
+        } | ({"level_sd": self.level_sd} if self.level_sd else {})
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> GP:
@@ -261,6 +284,7 @@ class GP:
                 None if data["log_likelihood"] is None else _entry(data, "log_likelihood"),
                 _sentences(data["warnings"]),
                 _entry(data, "rough_sd") if "rough_sd" in data else 0.0,  # older files have none
+                _entry(data, "level_sd") if "level_sd" in data else 0.0,
             )
         except KeyError as missing:
             raise InputError(f"the model has no entry {missing}; save it again with GP.save.") from None

@@ -16,8 +16,9 @@ from timelike.exceptions import InputError
 from timelike.gp import GP
 from timelike.gp.freedom import Freedom, freedom
 from timelike.gp.modelled import Modelled
-from timelike.pairs.aligned.nodes import PairNodes
+from timelike.pairs.aligned.nodes import PairNodes, finer
 from timelike.pairs.aligned.pair import pair_logs
+from timelike.pairs.aligned.sums import node_sum
 from timelike.pairs.routes import Measured, measured
 
 if TYPE_CHECKING:
@@ -113,7 +114,7 @@ def explain(
     pair = courses.select([i]).joined(courses.select([j]))
     free = freedom(courses, gp, up_to, max_delay)
     if free:
-        return _with_freedom(pair, gp, free)
+        return _with_freedom(pair, gp, free, finer(courses, gp, free))
     here = gp.at(pair)  # held while both are computed
     one, two = gains(here, given=1), gains(here, given=0)
     return Explanation(pair, gp, (one / 2, two / 2), float((one.sum() + two.sum()) / 2))
@@ -150,14 +151,14 @@ def next_value_densities(C: Floats, residual: Floats) -> Floats:
 # -- with freedoms ------------------------------------------------------------------------------------------------
 
 
-def _with_freedom(pair: TimeCourses, gp: GP, free: Freedom) -> Explanation:
+def _with_freedom(pair: TimeCourses, gp: GP, free: Freedom, spacing: tuple[int, int]) -> Explanation:
     """Contributions averaged over the nodes, by how likely these are: ``s = sum q s_node - price``."""
-    nodes = PairNodes.of(free)
+    nodes = PairNodes.of(free, spacing)
     here = gp.at(pair, free)
     with one_thread_below():  # many small matrices
         logs = pair_logs(here, nodes)
-        similarity = float(np.logaddexp.reduce(logs))
-        likely = np.exp(logs - similarity)
+        likely = np.exp(logs - np.logaddexp.reduce(logs))
+        similarity = float(node_sum(nodes, logs[:, None])[0])
         kept = np.flatnonzero(likely > NEVER)
         one, two = (likely[kept] @ _gains_at(here, nodes.some(kept), given) / 2 for given in (1, 0))
     return Explanation(pair, gp, (one, two), similarity, float(one.sum() + two.sum()) - similarity)

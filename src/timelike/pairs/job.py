@@ -14,7 +14,8 @@ from timelike.base.tiles import all_tiles, spans, upper_tiles
 from timelike.courses import TimeCourses
 from timelike.gp import GP
 from timelike.gp.freedom import NONE, Freedom, freedom
-from timelike.pairs.aligned.route import AlignedRoute, Matches, route_of
+from timelike.pairs.aligned.route import AlignedRoute, route_of
+from timelike.pairs.aligned.sums import Matches
 from timelike.pairs.routes import Route
 
 if TYPE_CHECKING:

@@ -14,11 +14,10 @@ from timelike.base.blas import one_thread_below
 from timelike.courses import TimeCourses
 from timelike.gp import GP
 from timelike.gp.freedom import Freedom, freedom
-from timelike.gp.modelled import Modelled
-from timelike.pairs.aligned.nodes import PairNodes, log_prior_of_delays, log_prior_of_gains
+from timelike.pairs.aligned.nodes import PairNodes, finer, log_prior_of_delays, log_prior_of_gains
 from timelike.pairs.aligned.pair import pair_logs
-from timelike.pairs.aligned.placed import log_sum
 from timelike.pairs.aligned.posterior import Spread, Told, told
+from timelike.pairs.aligned.sums import node_sum
 from timelike.pairs.explain import position
 
 if TYPE_CHECKING:
@@ -162,9 +161,11 @@ def match(
     pair = courses.select([i]).joined(courses.select([j]))
     free = freedom(courses, gp, up_to, max_delay)
     with one_thread_below():  # many small matrices
-        logs = pair_logs(gp.at(pair, free), PairNodes.of(free))
+        nodes = PairNodes.of(free, finer(courses, gp, free))
+        here = gp.at(pair, free)
+        logs = pair_logs(here, nodes)
         looked = _looked_at(pair, gp, free, logs)
-    found = Match(pair, gp, float(log_sum(logs[:, None])[0]), *_of(looked.delay), *_of(looked.gain))
+    found = Match(pair, here.gp, float(node_sum(nodes, logs[:, None])[0]), *_of(looked.delay), *_of(looked.gain))
     return replace(found, levels=_levels(found)) if free.level else found
 
 
@@ -182,7 +183,7 @@ def _looked_at(pair: TimeCourses, gp: GP, free: Freedom, logs: Floats) -> Told:
     delays = _likely(nodes.delays[: nodes.shape[1]], np.logaddexp.reduce(by_gain, axis=0), free.period)
     gains = _likely(nodes.log_gains[:: nodes.shape[1]], np.logaddexp.reduce(by_gain, axis=1))
     fine = _fine_nodes(free, gains, delays)
-    apart = Modelled(pair, gp, replace(free, delays=(*(-delays / 2), *(delays / 2))))
+    apart = gp.at(pair, replace(free, delays=(*(-delays / 2), *(delays / 2))))
     return told(fine, free, pair_logs(apart, fine)[:, None])
 
 

@@ -19,7 +19,7 @@ from timelike.base.tiles import Tile
 from timelike.courses import TimeCourses
 from timelike.exceptions import InputError
 from timelike.gp import GP
-from timelike.pairs.aligned.route import Matches
+from timelike.pairs.aligned.sums import Matches
 from timelike.pairs.job import Job, job_of, mirror
 from timelike.pairs.on_disk.fingerprint import fingerprint
 from timelike.pairs.on_disk.stores import MatrixHeader, open_matrix
@@ -211,7 +211,10 @@ def _with_freedoms(job: Job, threads: int | None, client: Any) -> tuple[Floats, 
         if log_gain is not None:
             job.put(log_gain, tile, found.log_gains, sign=-1)
 
-    run_tiles(job.matches, job.tiles(), threads, "similarity", done=put, client=client)
+    if client is None:  # parts have the bits of tiles, and are put where they belong by the thread that made them
+        run_tiles(lambda part: put(part, job.matches(part)), job.parts(), threads, "similarity")
+    else:
+        run_tiles(job.matches, job.tiles(), threads, "similarity", done=put, client=client)
     return values, delay, None if log_gain is None else np.exp(log_gain, out=log_gain)
 
 

@@ -118,6 +118,8 @@ def _draw_own(ax: Any, at: Floats, mean: Floats, color: str) -> Any:
 def explanation(why: Explanation, ax: Axes | None = None, *, time: str = "time") -> Axes:
     """What each value adds to the similarity, as bars along time; they sum to s. Replicates are summed.
 
+    Where the two may differ in gain or delay, they sum to s and the price of not knowing these: the title says so.
+
     Examples
     --------
     >>> import timelike as tl
@@ -139,7 +141,8 @@ def explanation(why: Explanation, ax: Axes | None = None, *, time: str = "time")
     ax.axhline(0, color="0.3", linewidth=0.6)
     parts.labelled(ax, "", time, "contribution to s")
     rows = parts.legend_above(ax, handles, [short(name) for name in why.pair.names])
-    return parts.titled(ax, f"s = {parts.number(why.similarity, '.2f')}: {why.verdict}", rows=rows)
+    price = f"\nbars: s + {parts.number(why.price, '.2f')}, the price of its freedoms" if why.price else ""
+    return parts.titled(ax, f"s = {parts.number(why.similarity, '.2f')}: {why.verdict}{price}", rows=rows)
 
 
 def _draw_bars(ax: Any, gp: GP, bars: Floats, left: float, width: float, color: str) -> Any:

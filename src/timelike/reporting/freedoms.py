@@ -8,13 +8,12 @@ import numpy as np
 
 from timelike.base.arrays import Floats
 from timelike.base.checks import listed
-from timelike.clusters.curves.alignment import Estimate, reach
+from timelike.clusters.curves.alignment import Estimate
 from timelike.clusters.curves.curve_clustering import CurveClustering
-from timelike.gp import kernels
 from timelike.pairs.explain import explain
 from timelike.pairs.nearest.neighbors import Neighbors
 from timelike.reporting.page_json import real
-from timelike.reporting.subject import GRID, Subject, around
+from timelike.reporting.subject import Subject, around
 
 CLOSE = 1e-3
 """Share of an interval that rounding may change."""
@@ -25,8 +24,7 @@ def data(subject: Subject) -> dict[str, Any]:
     found = subject.freed
     if found is None:
         return {}
-    low, high = reach(found)
-    grid = kernels.evenly(found.gp.kernel, low, high, GRID)
+    grid, _ = subject.moved_to
     curves, close = around(found, grid), 1e-5 * subject.gp.noise_sd
     each = {"level": found.level, "gain": found.gain, "delay": found.delay}
     return {

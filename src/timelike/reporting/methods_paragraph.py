@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from timelike.base.checks import counted
+from timelike.base.checks import counted, listed
 from timelike.base.versions import version
 from timelike.clusters.curves.curve_clustering import CurveClustering
 from timelike.gp import GP, kernels
@@ -64,15 +64,14 @@ def _moved(subject: Subject) -> str:
         names = ", ".join(subject.curved.free.names) if subject.curved is not None else ""
     if not names:
         return ""
-    *others, last = names.split(", ")
-    listed = f"{', '.join(others)} and {last}" if others else last
     longest = subject.run.get("max delay")
-    at_most = f" (of at most {_with_unit(longest, subject.naming)})" if last == "delay" and longest is not None else ""
-    return f" Courses were compared up to {listed}{at_most}, summed out under both."
+    known = longest is not None and names.endswith("delay")
+    at_most = f" (of at most {number(float(longest or 0))}{_unit(subject.naming)})" if known else ""
+    return f" Courses were compared up to {listed(names.split(', '))}{at_most}, summed out under both."
 
 
-def _with_unit(time: float, naming: Naming) -> str:
-    return f"{number(time)} {naming.time_unit}".strip()
+def _unit(naming: Naming) -> str:
+    return f" {naming.time_unit}" if naming.time_unit else ""
 
 
 def _fit(subject: Subject) -> str:
@@ -82,7 +81,7 @@ def _fit(subject: Subject) -> str:
     moved = ", moved to one level," if "level" in str(subject.run.get("up to", "")) else ""
     fitted = f"was fitted to all courses{moved} by maximum marginal likelihood"
     how = fitted if gp.log_likelihood is not None else "was used"
-    unit = f" {naming.time_unit}" if naming.time_unit else ""
+    unit = _unit(naming)
     scale = gp.length_scale
     bare = kernels.unclocked(gp.kernel)
     period = f"period {number(bare.get_params()['periodicity'])}{unit}, " if name == "periodic" else ""
@@ -108,13 +107,12 @@ def _grouping(subject: Subject) -> str:
     clustering = subject.clustering
     k = counted(clustering.k, "cluster")
     if clustering.method == "mixture" and isinstance(clustering, CurveClustering):
-        unit = f" {subject.naming.time_unit}" if subject.naming.time_unit else ""
-        free = freedoms.methods(clustering, unit)
+        free = freedoms.methods(clustering, _unit(subject.naming))
         return _mixture(clustering, k, decided_by(subject)) + free + _adapted(clustering, subject)
-    if clustering.method == "evidence linkage":
+    if clustering.method == "evidence linkage" and isinstance(clustering, CurveClustering):
         return (
             f"Courses were merged into {k} by agglomeration: at each step the two sets with the largest log likelihood "
-            "ratio of one shared curve to two were joined."
+            f"ratio of one shared curve to two were joined.{freedoms.methods(clustering, _unit(subject.naming))}"
         )
     if clustering.method == "leiden":
         return (

@@ -12,6 +12,7 @@ import numpy as np
 from timelike.base import checks
 from timelike.base.arrays import Bools, Floats
 from timelike.clusters.clustering import Clustering
+from timelike.clusters.curves.alignment import reach
 from timelike.clusters.curves.curve_clustering import CurveClustering
 from timelike.courses import TimeCourses
 from timelike.exceptions import InputError
@@ -138,16 +139,25 @@ class Subject:
         return Curve(np.full(len(self.grid), self.gp.mean), sd)
 
     @cached_property
+    def moved_to(self) -> tuple[Floats, Floats]:
+        """Times over which aligned courses go, and the clusters' curves at them, (k, GRID)."""
+        if self.freed is None:
+            return self.grid, self.drawn.mean
+        grid = kernels.evenly(self.freed.gp.kernel, *reach(self.freed), GRID)
+        return grid, around(self.freed, grid).mean
+
+    @cached_property
     def scatter(self) -> Floats:
         """Standard deviation of a cluster's values around its curve, (k,)."""
         owner = np.repeat(self.clustering.labels, self.courses.sizes)
         courses = self.courses if self.freed is None else self.freed.aligned()
+        grid, drawn = self.moved_to
         times, values = courses.times, courses.values
         result = np.zeros(self.clustering.k)
-        for cluster, mean in enumerate(self.drawn.mean):
+        for cluster, mean in enumerate(drawn):
             of = owner == cluster
             if of.any():
-                result[cluster] = np.sqrt(np.mean((values[of] - np.interp(times[of], self.grid, mean)) ** 2))
+                result[cluster] = np.sqrt(np.mean((values[of] - np.interp(times[of], grid, mean)) ** 2))
         return result
 
     @cached_property

@@ -42,8 +42,8 @@ SAMPLES = 4
 """Samples of scouts that are tried where the climb from one of them loses a cluster that was asked for."""
 ALIGNED = 150
 """So many courses at most are merged to find where to start, where clusters can move,"""
-COARSE = 5, 9
-"""moved by so many nodes of gains, and of delays, at most,"""
+COARSE, ONE_COARSE = (7, 9), (25, 13)
+"""moved by so many nodes of gains, and of delays, at most: where both are free, and where one is,"""
 COARSE_RANK = 10
 """and seen in so many directions."""
 PATIENCE = 4
@@ -226,7 +226,8 @@ class Starts:
     def _grow(self) -> Floats:
         if len(self.scouts.free) == 1:
             return agglomerate(self.scouts.at(self.spread).settled()).linkage()
-        few = self.scouts.thinned(*COARSE)
+        alone = 1 in (len(self.scouts.free.log_gains), len(self.scouts.free.delays))
+        few = self.scouts.thinned(*(ONE_COARSE if alone else COARSE))
         merges, places = agglomerate_aligned(few.at(self.spread), COARSE_RANK)
         self.places = places * np.rint(np.divide(few.free.step, self.scouts.free.step)).astype(np.intp)
         return merges.linkage()

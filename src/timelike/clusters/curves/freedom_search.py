@@ -16,17 +16,17 @@ from timelike.courses import TimeCourses
 from timelike.gp import GP
 from timelike.gp.freedom import FURTHEST, MOST, NAMES, Freedom, nodes
 
-SEARCHED = 9, 13
-"""Nodes of gains and of delays on which clusters are sought, at most."""
-BOTH = 15, 21
-"""Nodes of gains and of delays on which courses are placed, where both are free."""
+SEARCHED, ONE_SEARCHED = (11, 13), (25, 25)
+"""Nodes of gains and of delays on which clusters are sought, at most: where both are free, and where one is."""
+PLACED, ONE_PLACED = (15, 21), (MOST, MOST)
+"""Nodes on which courses are placed in their clusters, likewise."""
 MOST_ROWS = 500_000
 """Courses times nodes, at most."""
 ROUNDS = 20
 """How often clusters and the prior of gains and delays take turns, at most."""
 LEAST_RISE = 0.1
 """as long as the bound rises by so much."""
-EARNERS = 300
+EARNERS = 150
 """So many courses, drawn at random, decide whether a freedom pays."""
 NARROWEST = 0.1
 """Smallest standard deviation of gains and delays, in steps between two nodes: then there are none."""
@@ -34,7 +34,7 @@ NARROWEST = 0.1
 
 def searched(data: AnySpread) -> tuple[int, int]:
     """Nodes of gains and of delays on which clusters are sought."""
-    return _within(data.free, len(data), SEARCHED)
+    return _within(data.free, len(data), SEARCHED if _both(data.free) else ONE_SEARCHED)
 
 
 def refined_nodes(fine: Freedom, known: Freedom, count: int) -> Freedom:
@@ -43,22 +43,30 @@ def refined_nodes(fine: Freedom, known: Freedom, count: int) -> Freedom:
     if len(gains) > 1:
         gains = nodes(min(FURTHEST * max(known.gain_sd, 2 * fine.step[0]), gains[-1]), fine.step[0])
     free = replace(known, log_gains=gains, delays=fine.delays)
-    return free.thinned(*_within(free, count, BOTH if len(gains) > 1 and len(fine.delays) > 1 else (MOST, MOST)))
+    return free.thinned(*_within(free, count, PLACED if _both(free) else ONE_PLACED))
+
+
+def nearer(free: Freedom) -> Freedom:
+    """The freedom with as many nodes of gains, but no further than the prior reaches, so nearer to each other."""
+    count, furthest = len(free.log_gains), FURTHEST * free.gain_sd
+    if count == 1 or furthest >= free.log_gains[-1]:
+        return free
+    return replace(free, log_gains=tuple(np.linspace(-furthest, furthest, count).tolist()))
+
+
+def _both(free: Freedom) -> bool:
+    return len(free.log_gains) > 1 and len(free.delays) > 1
 
 
 def on_other_nodes(free: Freedom, r: Floats, other: Freedom) -> Floats:
     """Responsibilities of rows at nodes, (M N, K + 1), each at the nearest node of another freedom."""
-    gain, delay = (np.abs(np.subtract.outer(*known)).argmin(axis=1) for known in _both(free, other))
+    gains, delays = (free.log_gains, other.log_gains), (free.delays, other.delays)
+    gain, delay = (np.abs(np.subtract.outer(*known)).argmin(axis=1) for known in (gains, delays))
     nearest = np.add.outer(gain * len(other.delays), delay).ravel()
     each = r.reshape(len(free), -1, r.shape[1])
     result = np.zeros((len(other), *each.shape[1:]))
     np.add.at(result, nearest, each)
     return result.reshape(-1, r.shape[1])
-
-
-def _both(free: Freedom, other: Freedom) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats]]:
-    gains, delays = (free.log_gains, other.log_gains), (free.delays, other.delays)
-    return (np.array(gains[0]), np.array(gains[1])), (np.array(delays[0]), np.array(delays[1]))
 
 
 def _within(free: Freedom, count: int, most: tuple[int, int]) -> tuple[int, int]:

@@ -23,7 +23,15 @@ from timelike.clusters.curves.ascent import (
 )
 from timelike.clusters.curves.bound import AnySpread, Fit, Given, sample
 from timelike.clusters.curves.curve_clustering import CurveClustering, finished
-from timelike.clusters.curves.freedom_search import EARNERS, Prices, learned, on_other_nodes, refined_nodes, searched
+from timelike.clusters.curves.freedom_search import (
+    EARNERS,
+    Prices,
+    learned,
+    nearer,
+    on_other_nodes,
+    refined_nodes,
+    searched,
+)
 from timelike.clusters.curves.membership import Choice, steps, supported
 from timelike.clusters.curves.noise import COMMON
 from timelike.clusters.curves.noise_search import CLEAR, LISTENERS, improved, noise_of
@@ -209,13 +217,16 @@ class Search:
         data = data.thinned(*searched(data))
         few, choice = data.draw(LISTENERS, self.seed), self.chosen(data)
         start = choice.fit if few is data else lifted(few, choice.fit, self.spread, self.effort)
-        data = replace(data, free=learned(few, start, self.spread)[0].free)
+        data = replace(data, free=nearer(learned(few, start, self.spread)[0].free))
         return data, self.chosen(data)
 
     def reached(self, courses: TimeCourses, gp: GP, names: tuple[str, ...], max_delay: float | None) -> float:
         """The bound with the freedoms of these names, all courses with the model's noise."""
         free = freedom(courses, gp, names, max_delay if "delay" in names else None)
-        return replace(self, noise="common").of(sample(gp.at(courses, free).smooth()))[1].fit.bound
+        data = sample(gp.at(courses, free).smooth())
+        data = data.thinned(*searched(data))
+        fit = self.chosen(data).fit
+        return fit.bound if len(free) == 1 else learned(data, fit, self.spread)[1].bound
 
     def chosen(self, data: AnySpread) -> Choice:
         """The fit with k clusters, or with as many as the bound prefers."""

@@ -8,9 +8,9 @@ import numpy as np
 
 from timelike.base.arrays import Floats, Ints
 from timelike.base.blas import one_thread_below
-from timelike.pairs.aligned.placed import log_sum
 from timelike.pairs.aligned.posterior import Told, joined, told
 from timelike.pairs.aligned.route import AlignedRoute
+from timelike.pairs.aligned.sums import node_sum
 
 LOGS = 10_000_000
 """Log weights of nodes that are kept at once."""
@@ -40,4 +40,4 @@ def _compared(way: AlignedRoute, rows: Ints, cols: Ints) -> Compared:
     middle = way.nodes.shape[1] // 2
     prior = np.logaddexp.reduce(way.nodes.log_prior.reshape(way.nodes.shape)[:, middle])
     at_once = np.logaddexp.reduce(logs.reshape(*way.nodes.shape, -1)[:, middle], axis=0) - prior
-    return Compared(log_sum(logs), found, at_once)
+    return Compared(node_sum(way.nodes, logs), found, at_once)

@@ -6,20 +6,19 @@ what the data say about a delay is smooth, nearly a parabola: a spline through t
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from timelike.base.arrays import Floats
 from timelike.gp.freedom import Freedom
-from timelike.pairs.aligned.nodes import PairNodes, log_prior_of_delays, log_prior_of_gains
+from timelike.pairs.aligned.nodes import MOST_STEPS, PairNodes, Prior, log_prior_of_delays, log_prior_of_gains
 from timelike.pairs.aligned.placed import log_sum
 
 TAIL = 0.05
 """What is left out of an interval on each side: intervals are of 90 %."""
 FINER = 16
-"""Steps between two nodes."""
+"""Steps between two nodes, where these are near enough for a sum."""
 AT_ONCE = 4_000_000
 """Numbers worked on at once."""
 
@@ -43,7 +42,7 @@ class Told(NamedTuple):
 
 def told(nodes: PairNodes, free: Freedom, logs: Floats) -> Told:
     """Delay and gain of pairs with the log weights `logs` (T, P) of their nodes."""
-    step = max(1, AT_ONCE // (FINER * max(nodes.shape)))
+    step = max(1, AT_ONCE // (_steps(nodes) * max(nodes.shape)))
     return joined([_told(nodes, free, logs[:, p : p + step]) for p in range(0, logs.shape[1], step)])
 
 
@@ -66,7 +65,7 @@ def _told(nodes: PairNodes, free: Freedom, logs: Floats) -> Told:
     if "gain" in free.names:
         axis = nodes.log_gains.reshape(nodes.shape)[:, 0]
         along = log_sum(np.moveaxis(weights, 1, 0).copy())
-        found = density(axis, along, lambda u: log_prior_of_gains(free, u))
+        found = density(axis, along, lambda u: log_prior_of_gains(free, u), _steps(nodes))
         gain = Spread(*(np.exp(part) for part in found.spread()))
     return Told(delay, gain, later)
 
@@ -74,14 +73,14 @@ def _told(nodes: PairNodes, free: Freedom, logs: Floats) -> Told:
 def _delay(nodes: PairNodes, free: Freedom, logs: Floats) -> tuple[Spread, Floats]:
     axis = nodes.delays[: nodes.shape[1]]
     if nodes.period is None:
-        found = density(axis, logs, lambda d: log_prior_of_delays(free, d))
+        found = density(axis, logs, lambda d: log_prior_of_delays(free, d), _steps(nodes))
         return found.spread(), found.above(0.0)
     # Phases are looked at from the most likely one, half a period to both sides.
     count, step = len(axis), nodes.period / len(axis)
     middle = np.argmax(logs, axis=0)
     around = np.arange(count) - count // 2
     turned = np.take_along_axis(logs, (middle + around[:, None]) % count, axis=0)
-    found = density(step * around, turned, np.zeros_like)
+    found = density(step * around, turned, np.zeros_like, _steps(nodes))
     mean, low, high = (part + axis[middle] for part in found.spread())
     wrapped = wrap(mean, nodes.period)
     later = np.zeros(len(mean))
@@ -135,12 +134,17 @@ class Density(NamedTuple):
         return self.above(low) - self.above(high)
 
 
-def density(axis: Floats, logs: Floats, log_prior: Callable[[Floats], Floats]) -> Density:
+def _steps(nodes: PairNodes) -> int:
+    """Steps between two nodes."""
+    return FINER if nodes.axes is None else 2 * MOST_STEPS
+
+
+def density(axis: Floats, logs: Floats, log_prior: Prior, steps: int = FINER) -> Density:
     """Densities from log weights of nodes (K, P), of which the data's part is interpolated, not the prior's."""
     from scipy.interpolate import CubicSpline
 
     data = CubicSpline(axis, logs - log_prior(axis)[:, None])
-    fine = np.linspace(axis[0], axis[-1], FINER * (len(axis) - 1) + 1)
+    fine = np.linspace(axis[0], axis[-1], steps * (len(axis) - 1) + 1)
     values = data(fine) + log_prior(fine)[:, None]
     values = np.exp(values - values.max(axis=0))
     cumulative = np.zeros(values.shape)

@@ -17,8 +17,9 @@ from timelike.gp.basis import basis
 from timelike.gp.information import Information
 from timelike.gp.modelled import Modelled
 from timelike.pairs.aligned.nodes import PairNodes
-from timelike.pairs.aligned.placed import Placed, log_sum
+from timelike.pairs.aligned.placed import Placed
 from timelike.pairs.aligned.route import AlignedRoute
+from timelike.pairs.aligned.sums import node_sum
 from timelike.pairs.aligned.weighing import ByGrids
 from timelike.pairs.nearest.best import Best, Task, offer_tile
 from timelike.pairs.nearest.by_candidates import RANK, SIDE, Ranking
@@ -124,7 +125,7 @@ def _scores(way: ByGrids, rows: Ints, items: Ints, which: Bools) -> Floats:
     """Similarities of courses (n,) to items (n, m) where `which` says so, elsewhere minus infinity."""
     at, place = np.nonzero(which)
     scores = np.full(items.shape, -np.inf)
-    scores[at, place] = log_sum(way.pairs(rows[at], items[at, place]))
+    scores[at, place] = node_sum(way.placed.nodes, way.pairs(rows[at], items[at, place]))
     return scores
 
 
