@@ -34,8 +34,12 @@ FURTHEST = 2.5
 """Nodes of gains reach so many standard deviations to both sides."""
 STEP = 1.5
 """Distance of two nodes, in standard deviations of what a course tells: their sum is then as good as an integral."""
-FEWEST, MOST = 9, 41
-"""Nodes of gains, and of delays."""
+HALVES = 4, 5, 6, 8, 10, 12, 16, 20
+"""Nodes to each side of the middle: numbers with divisors, so that fewer nodes can reach as far."""
+MOST = 2 * HALVES[-1] + 1
+"""Nodes of gains, and of delays, at most."""
+ON_CIRCLE = 9, 15, 21
+"""Nodes of phases."""
 
 
 @dataclass(frozen=True)
@@ -92,14 +96,15 @@ class Freedom:
         return (_normal(gains)[:, None] + _normal(delays)).ravel()
 
     def thinned(self, gains: int, delays: int) -> Freedom:
-        """The freedom with at most so many nodes of each: every so many-th, from the middle on.
+        """The freedom with at most so many nodes of each: every so many-th, as far as all of them reach.
 
         Examples
         --------
         >>> Freedom(delays=(-1.0, -0.5, 0.0, 0.5, 1.0)).thinned(1, 3).delays
         (-1.0, 0.0, 1.0)
         """
-        return replace(self, log_gains=_thin(self.log_gains, gains), delays=_thin(self.delays, delays))
+        fewer = _thin_circle(self.delays, delays) if self.period is not None else _thin(self.delays, delays)
+        return replace(self, log_gains=_thin(self.log_gains, gains), delays=fewer)
 
     @property
     def step(self) -> tuple[float, float]:
@@ -110,9 +115,20 @@ class Freedom:
 
 
 def _thin(nodes: tuple[float, ...], most: int) -> tuple[float, ...]:
-    middle = len(nodes) // 2
-    step = -(-middle // max(most // 2, 1)) or 1
-    return nodes[middle % step :: step] if most > 1 else (nodes[middle],)
+    """At most so many nodes; also the first and the last, unless three would be left of them."""
+    middle, half = len(nodes) // 2, max(most // 2, 1)
+    if most == 1:
+        return (nodes[middle],)
+    whole = [step for step in range(1, middle // 2 + 1) if middle % step == 0 and middle // step <= half]
+    step = whole[0] if whole else -(-middle // half) or 1
+    return nodes[middle % step :: step]
+
+
+def _thin_circle(nodes: tuple[float, ...], most: int) -> tuple[float, ...]:
+    """At most so many nodes, as far apart all the way round."""
+    count = len(nodes)
+    step = next(step for step in range(1, count + 1) if count % step == 0 and count // step <= most)
+    return nodes[count // 2 % step :: step]
 
 
 NONE = Freedom()
@@ -162,7 +178,8 @@ def asked_for(up_to: Any) -> tuple[str, ...]:
         raise InputError(f"up_to is {up_to!r}: expected any of {', '.join(NAMES)}.") from None
     for name in names:
         if name not in NAMES:
-            raise InputError(f"up_to has {name!r}: choose from {', '.join(NAMES)}.")
+            hint = " 'auto' is for clusters alone (mixture)." if name == "auto" else ""
+            raise InputError(f"up_to has {name!r}: choose from {', '.join(NAMES)}.{hint}")
     return tuple(name for name in NAMES if name in names)
 
 
@@ -179,7 +196,7 @@ def _delays(courses: TimeCourses, gp: GP, max_delay: Any) -> tuple[tuple[float, 
     _check_times(courses)
     period, step = period_of(gp.kernel), STEP * uncertainty(courses, gp) * scale_of(courses, gp)
     if period is not None and (max_delay is None or _checked(max_delay, points) >= period / 2):
-        count = _odd(period / step)
+        count = next((count for count in ON_CIRCLE if count >= period / step), ON_CIRCLE[-1])
         return tuple((period * (np.arange(count) - count // 2) / count).tolist()), period
     if max_delay is None:
         raise InputError(
@@ -251,13 +268,8 @@ def nodes(furthest: float, step: float) -> tuple[float, ...]:
     >>> nodes(1.0, 0.25)
     (-1.0, -0.75, -0.5, -0.25, 0.0, 0.25, 0.5, 0.75, 1.0)
     """
-    half = _odd(2 * furthest / step) // 2
+    half = next((half for half in HALVES if half >= furthest / step), HALVES[-1])
     return tuple((furthest / half * np.arange(-half, half + 1)).tolist())
-
-
-def _odd(count: float) -> int:
-    """The next odd number, not too few and not too many."""
-    return int(np.clip(2 * np.ceil(min(count, MOST) / 2) + 1, FEWEST, MOST))
 
 
 def uncertainty(courses: TimeCourses, gp: GP) -> float:

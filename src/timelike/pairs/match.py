@@ -62,7 +62,8 @@ class Match:
     levels: tuple[float, float] | None = None
 
     def __repr__(self) -> str:
-        return f"Match: {self.sentence}; s = {self.s:.3g}"
+        doubt = "" if self.s > 0 else ": two curves explain them better"
+        return f"Match: {self.sentence}; s = {self.s:.3g}{doubt}"
 
     @property
     def first(self) -> str:
@@ -76,7 +77,7 @@ class Match:
 
     @property
     def sentence(self) -> str:
-        """How the second course is the first, in words."""
+        """How the second course is the first, if one curve explains both, in words."""
         return f"{self.second} is {self.first} {', '.join(self.differences) or 'as it is'}"
 
     @property

@@ -230,7 +230,7 @@ class CurveClustering(Clustering):
         --------
         >>> import timelike as tl
         >>> courses, _ = tl.simulate.profiles(seed=1)
-        >>> lifted = tl.TimeCourses.from_arrays(courses.times[:15], courses.values.reshape(150, 15) + 5)
+        >>> lifted = tl.TimeCourses.from_arrays(courses.times[:15], courses.values.reshape(150, 15) + np.arange(150)[:, None])
         >>> found = tl.mixture(lifted, tl.fit(courses), k=3, up_to="level")
         >>> found.aligned()
         TimeCourses: 150 courses, 15 times (0 to 1), no missing values
@@ -465,7 +465,8 @@ class CurveClustering(Clustering):
             while fits[-1].k > k:
                 fits.append(climbed(data, merged(data, fits[-1]), spread))
             choice = Choice(fits[-1], steps(fits, len(data)))
-            return finished(self.here, data, choice, self.method, learned=self.learned, measured=self.measured)
+            known: dict[str, Any] = {"learned": self.learned, "measured": self.measured, "earned": self.earned}
+            return finished(self.here, data, choice, self.method, **known)
 
     # -- numbers ---------------------------------------------------------------------------------------------
 

@@ -138,7 +138,7 @@ def mixture(
         wild = wild_values(courses.centered(gp.mean) if asked.levels else courses, gp) if robust else NONE
         search = Search(k, spread, max_k, seed, effort, noise)
         names, earned = asked.names(search, wild.weighed(courses))
-        here = gp.at(wild.weighed(courses), freedom(courses, gp, names, max_delay if "delay" in names else None))
+        here = gp.at(wild.weighed(courses), asked.freedom(names))
         data, choice = search.of(sample(here.smooth()))
         free, here = here.free, here.freed(data.free)
         adapted = refine == "auto" and gp.log_likelihood is not None  # a model that was not fitted is the user's
@@ -251,6 +251,11 @@ class Asked:
         names = asked_for(up_to) if not auto else NAMES if can_delay else NAMES[:2]
         freedom(courses, gp, names, max_delay)
         return cls(courses, gp, names, auto, max_delay)
+
+    def freedom(self, names: tuple[str, ...]) -> Freedom:
+        """The freedoms with these names; what there is to say of the courses has been said."""
+        with catch_warnings(action="ignore", category=DataWarning):
+            return freedom(self.courses, self.gp, names, self.max_delay if "delay" in names else None)
 
     @property
     def levels(self) -> bool:
@@ -440,7 +445,7 @@ def say_noise(found: CurveClustering) -> None:
 def say_freedoms(found: CurveClustering, up_to: str | Sequence[str]) -> None:
     """Tell the user which freedoms were taken, where that was left open, and which of those asked for do not pay."""
     if isinstance(up_to, str) and up_to == "auto":
-        taken = "".join(f" {name} ({gain:+.2g} for each course)" for name, gain in found.earned.items())
+        taken = ",".join(f" {name} ({gain:+.2g} for each course)" for name, gain in found.earned.items())
         warn(
             f"courses of a cluster may differ in:{taken}, by what it adds to the log evidence."
             if taken
