@@ -17,6 +17,7 @@ from timelike.clusters.curves.bound import AtSpread
 from timelike.clusters.curves.merges import Merges
 from timelike.gp.freedom import Freedom
 from timelike.gp.information import heights
+from timelike.pairs.aligned.nodes import log_prior_of_delays, log_prior_of_gains
 
 
 class AlignedMerges(NamedTuple):
@@ -56,17 +57,9 @@ class Grid:
     @property
     def log_prior(self) -> Floats:
         """Log probability that two courses differ by twice each node, (M,)."""
-        gain, delay = np.array(self.free.log_gains), np.array(self.free.delays)
-        logs = -((gain / self.free.gain_sd) ** 2)[:, None] + _relative(self.free, delay)
+        gains, delays = 2 * np.array(self.free.log_gains), 2 * np.array(self.free.delays)
+        logs = log_prior_of_gains(self.free, gains)[:, None] + log_prior_of_delays(self.free, delays)
         return (logs - np.log(np.exp(logs).sum())).ravel()
-
-
-def _relative(free: Freedom, delay: Floats) -> Floats:
-    if free.period is not None:
-        return np.zeros(len(delay))
-    if np.isfinite(free.delay_sd):
-        return np.asarray(-((delay / free.delay_sd) ** 2))
-    return np.log(1 - np.abs(delay) / (delay[-1] * (1 + 1 / max(len(delay) - 1, 1)) or 1))
 
 
 class _Clusters:
