@@ -287,7 +287,8 @@ def shifted_table(records: dict[tuple, peers.Record], design: str) -> str:
     rows = [
         [title, *(better(records, family_title(c, design), name) for c in columns)] for name, title in names.items()
     ]
-    return f"\n### {design}\n\n" + table(["", *(" and ".join(c) or "none" for c in columns)], rows)
+    there = [row for row in rows if set(row[1:]) != {"not run"}]
+    return f"\n### {design}\n\n" + table(["", *(" and ".join(c) or "none" for c in columns)], there)
 
 
 # -- gains, K chosen -------------------------------------------------------------------------------------------------
@@ -427,7 +428,7 @@ construction). Impulses are not what the model draws.
 
 
 FREEDOMS = (("level",), ("gain",), ("delay",), ALL, "auto")
-UNUSED_SETS = 20
+UNUSED_SETS = 5
 
 
 def plain_sets(given: argparse.Namespace) -> dict[str, list[tuple[tl.TimeCourses, np.ndarray]]]:
