@@ -177,4 +177,5 @@ def test_single_flat_or_short_courses_are_told_and_kept():
 def test_no_warning_without_a_reason():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        tl.similarity(TWO, GP.se(1, 1, 0.1), up_to="level,gain,delay", max_delay=1)
+        S = tl.similarity(TWO, GP.se(1, 1, 0.1), up_to="level,gain,delay", max_delay=1)
+    assert np.isfinite(S.values).all()

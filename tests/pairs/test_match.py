@@ -150,5 +150,5 @@ def test_bad_names(courses):
 
 def test_an_interval_is_that_of_a_normal():
     axis = np.linspace(-4, 4, 9)
-    low, high = density(axis, -(axis[:, None] ** 2) / 2, np.zeros_like).spread()[1:]
+    low, high = density(axis, -(axis[:, None] ** 2) / 2, np.zeros_like).estimate()[1:]
     assert_allclose([low[0], high[0]], [-1.645, 1.645], atol=0.01)

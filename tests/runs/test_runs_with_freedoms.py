@@ -84,7 +84,7 @@ def test_freedoms_that_pay_hold_for_neighbours_too(table):
     with pytest.warns(tl.DataWarning, match="courses of a cluster may differ in: level"):
         found = tl.analyse(courses, model=tl.GP.se(0.2, 0.5, 0.1, mean=10), k=1, up_to="auto", max_delay=0.4)
     assert found.clustering.free.names == ("level", "delay")
-    assert found.neighbors.delay is not None
+    assert np.abs(found.neighbors.delay).max() > 0.05
 
 
 def test_a_given_model_may_have_another_level(table, recwarn):

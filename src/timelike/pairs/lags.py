@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from timelike.base import checks, odds
 from timelike.base.arrays import Floats, Ints
+from timelike.base.estimates import SIDE
 from timelike.courses import TimeCourses
 from timelike.exceptions import InputError
 from timelike.gp import GP
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
 
 SAMPLE = 5000
 """Pairs from which it is learned how frequent pairs with one curve are."""
-BOUND = 1.6449
-"""Standard deviations from the mean to the bounds of an interval of 90 %."""
 LEAST = 1e-12
 """Probabilities below this join nothing."""
 
@@ -138,7 +137,7 @@ class Lags:
         place = np.zeros(len(self.names), dtype=np.intp)
         place[members] = np.arange(len(members))
         ends = place[self.leaders[edges]], place[self.followers[edges]]
-        spread = np.maximum((self.high - self.low)[edges] / (2 * BOUND), np.finfo(float).tiny)
+        spread = np.maximum((self.high - self.low)[edges] / (2 * SIDE), np.finfo(float).tiny)
         if self.period is None:
             return least_squares(*ends, self.lag[edges], self.same[edges] / spread**2, len(members))
         angle = 2 * np.pi / self.period
@@ -208,7 +207,7 @@ class GroupLags:
         """Table with columns group, position, low, high (90 %) and count, in the order of time."""
         import pandas as pd
 
-        bounds = {"low": self.position - BOUND * self.error, "high": self.position + BOUND * self.error}
+        bounds = {"low": self.position - SIDE * self.error, "high": self.position + SIDE * self.error}
         return pd.DataFrame({"group": self.groups, "position": self.position, **bounds, "count": self.counts})
 
     def lags_frame(self) -> pd.DataFrame:
@@ -218,7 +217,7 @@ class GroupLags:
         first, second = np.triu_indices(len(self.groups), 1)
         apart = self.position[second] - self.position[first]
         lag = apart if self.period is None else wrap(apart, self.period)
-        error = BOUND * np.hypot(self.error[first], self.error[second])
+        error = SIDE * np.hypot(self.error[first], self.error[second])
         ends = {"from": self.groups[first], "to": self.groups[second]}
         return pd.DataFrame({**ends, "lag": lag, "low": lag - error, "high": lag + error})
 

@@ -11,12 +11,13 @@ import numpy as np
 from timelike.base import checks
 from timelike.base.arrays import Floats
 from timelike.base.blas import one_thread_below
+from timelike.base.estimates import Estimate
 from timelike.courses import TimeCourses
 from timelike.gp import GP
 from timelike.gp.freedom import Freedom, freedom
 from timelike.pairs.aligned.nodes import PairNodes, finer, log_prior_of_delays, log_prior_of_gains
 from timelike.pairs.aligned.pair import pair_logs
-from timelike.pairs.aligned.posterior import Spread, Told, told
+from timelike.pairs.aligned.posterior import Told, told
 from timelike.pairs.aligned.sums import node_sum
 from timelike.pairs.explain import position
 
@@ -170,7 +171,7 @@ def match(
     return replace(found, levels=_levels(found)) if free.level else found
 
 
-def _of(told: Spread | None) -> tuple[float | None, tuple[float, float] | None]:
+def _of(told: Estimate | None) -> tuple[float | None, tuple[float, float] | None]:
     """The mean of the only pair, and its interval."""
     return (None, None) if told is None else (float(told.mean[0]), (float(told.low[0]), float(told.high[0])))
 

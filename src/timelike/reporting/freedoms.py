@@ -8,7 +8,7 @@ import numpy as np
 
 from timelike.base.arrays import Floats
 from timelike.base.checks import listed
-from timelike.clusters.curves.alignment import Estimate
+from timelike.base.estimates import Estimate
 from timelike.clusters.curves.curve_clustering import CurveClustering
 from timelike.pairs.explain import explain
 from timelike.pairs.nearest.neighbors import Neighbors

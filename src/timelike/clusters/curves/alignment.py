@@ -3,29 +3,17 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from timelike.base.arrays import Floats
+from timelike.base.estimates import SIDE, TAIL, Estimate
 from timelike.courses import TimeCourses
 from timelike.gp.freedom import Freedom
 
 if TYPE_CHECKING:
     from timelike.clusters.curves.curve_clustering import CurveClustering
-
-PROBABILITY = 0.9
-"""Of an interval."""
-SIDE = 1.6448536269514722
-"""Standard deviations from the middle of such an interval to its ends."""
-
-
-class Estimate(NamedTuple):
-    """What is known of a number of each course, (N,) each: the mean, and the ends of the 90 % interval."""
-
-    mean: Floats
-    low: Floats
-    high: Floats
 
 
 def gains_of(free: Freedom, places: Floats) -> Estimate:
@@ -54,8 +42,7 @@ def on_nodes(nodes: Floats, weights: Floats) -> Estimate:
     step = nodes[1] - nodes[0]
     edges = np.append(nodes - step / 2, nodes[-1] + step / 2)
     reached = np.vstack([np.zeros(weights.shape[1]), np.cumsum(weights, axis=0)])
-    tails = (1 - PROBABILITY) / 2, (1 + PROBABILITY) / 2
-    low, high = (np.array([np.interp(tail, one, edges) for one in reached.T]) for tail in tails)
+    low, high = (np.array([np.interp(tail, one, edges) for one in reached.T]) for tail in (TAIL, 1 - TAIL))
     return Estimate(nodes @ weights, low, high)
 
 

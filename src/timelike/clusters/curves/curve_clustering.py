@@ -12,8 +12,9 @@ from numpy.typing import ArrayLike
 from timelike.base import checks, notebook
 from timelike.base.arrays import Bools, Floats, Ints
 from timelike.base.blas import one_thread_below
+from timelike.base.estimates import Estimate
 from timelike.clusters.clustering import Clustering
-from timelike.clusters.curves.alignment import Estimate, aligned, delays_of, gains_of, levels_of
+from timelike.clusters.curves.alignment import aligned, delays_of, gains_of, levels_of
 from timelike.clusters.curves.ascent import climbed, merged, responsibilities
 from timelike.clusters.curves.bound import (
     ALPHA,

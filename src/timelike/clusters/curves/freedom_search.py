@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
 from itertools import pairwise
+from typing import NamedTuple
+from warnings import catch_warnings
 
 import numpy as np
 
 from timelike.base.arrays import Floats
 from timelike.clusters.curves.ascent import climbed, responsibilities
-from timelike.clusters.curves.bound import AnySpread, Fit
+from timelike.clusters.curves.bound import AnySpread, Fit, sample
 from timelike.clusters.curves.noise_search import CLEAR
 from timelike.courses import TimeCourses
+from timelike.exceptions import DataWarning
 from timelike.gp import GP
-from timelike.gp.freedom import FURTHEST, MOST, NAMES, Freedom, nodes
+from timelike.gp.freedom import FURTHEST, MOST, NAMES, Freedom, asked_for, freedom, nodes, period_of
 
 SEARCHED, ONE_SEARCHED = (11, 13), (25, 25)
 """Nodes of gains and of delays on which clusters are sought, at most: where both are free, and where one is."""
@@ -109,38 +113,79 @@ def _sd(at: Floats, weights: Floats) -> float:
     return float(np.sqrt(at**2 @ weights / weights.sum()))
 
 
+Reached = Callable[[AnySpread], float]
+"""The bound that courses reach with the freedoms that they have."""
+
+
 # -- which of them pay -----------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
-class Prices:
-    """The bound that some courses reach with each set of freedoms.
+class Asked:
+    """The freedoms that a caller asks for: by name, or those that pay.
 
     Attributes
     ----------
-    reached
-        The bound of courses with the freedoms of these names.
     courses, gp
-        The courses that decide, and their model.
+    up_to
+        Their names, or of all that could pay.
+    auto
+        Only those that pay are taken.
+    max_delay
     """
 
-    reached: Callable[[TimeCourses, tuple[str, ...]], float]
     courses: TimeCourses
     gp: GP
-    _known: dict[tuple[str, ...], float] = field(default_factory=dict)
+    up_to: tuple[str, ...]
+    auto: bool
+    max_delay: float | None
 
-    def bound(self, names: tuple[str, ...]) -> float:
-        """The bound with these freedoms, the level's at what a level costs whose size is known from all courses."""
-        if names not in self._known:
-            price = level_price(self.courses, self.gp) if "level" in names else 0.0
-            self._known[names] = self.reached(self.courses, names) - price
-        return self._known[names]
+    @classmethod
+    def of(cls, courses: TimeCourses, gp: GP, up_to: str | Sequence[str], max_delay: float | None) -> Asked:
+        """What is asked for, once it is clear that it can be had."""
+        auto = isinstance(up_to, str) and up_to == "auto"
+        can_delay = max_delay is not None or period_of(gp.kernel) is not None
+        names = asked_for(up_to) if not auto else NAMES if can_delay else NAMES[:2]
+        freedom(courses, gp, names, max_delay)
+        return cls(courses, gp, names, auto, max_delay)
+
+    def freedom(self, names: tuple[str, ...], courses: TimeCourses | None = None) -> Freedom:
+        """The freedoms with these names, of all or other courses; what there is to say of them has been said."""
+        with catch_warnings(action="ignore", category=DataWarning):
+            asked = self.courses if courses is None else courses
+            return freedom(asked, self.gp, names, self.max_delay if "delay" in names else None)
+
+    @property
+    def levels(self) -> bool:
+        """Whether levels may differ."""
+        return "level" in self.up_to
+
+    def names(self, weighed: TimeCourses, reached: Reached) -> tuple[tuple[str, ...], dict[str, float]]:
+        """The freedoms to take, and what each adds to the log evidence of a course, by the bounds that some reach."""
+        if not self.up_to:
+            return (), {}
+        which = np.sort(np.random.default_rng(0).permutation(len(weighed))[:EARNERS])
+        few = weighed if len(which) == len(weighed) else weighed.select(which)
+
+        def bound(names: tuple[str, ...]) -> float:
+            price = level_price(few, self.gp) if "level" in names else 0.0
+            return reached(sample(self.gp.at(few, self.freedom(names, few)).smooth())) - price
+
+        prices = Prices(cache(bound), len(few))
+        names = prices.paying(self.up_to) if self.auto else self.up_to
+        return names, prices.earned(names)
+
+
+class Prices(NamedTuple):
+    """The bound that so many courses reach with the freedoms of each set of names."""
+
+    bound: Callable[[tuple[str, ...]], float]
+    courses: int
 
     def earned(self, names: tuple[str, ...]) -> dict[str, float]:
         """What each freedom adds to the log evidence of a course, beside the others."""
-        all_of_them = self.bound(names)
         without = {name: tuple(other for other in names if other != name) for name in names}
-        return {name: (all_of_them - self.bound(rest)) / len(self.courses) for name, rest in without.items()}
+        return {name: (self.bound(names) - self.bound(rest)) / self.courses for name, rest in without.items()}
 
     def paying(self, candidates: tuple[str, ...]) -> tuple[str, ...]:
         """The freedoms that raise the bound clearly, one after the other, the one that raises it most first."""

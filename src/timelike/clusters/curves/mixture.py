@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence, Sized
 from dataclasses import dataclass, replace
-from warnings import catch_warnings
 
 import numpy as np
 
@@ -23,27 +22,20 @@ from timelike.clusters.curves.ascent import (
 )
 from timelike.clusters.curves.bound import AnySpread, Fit, Given, sample
 from timelike.clusters.curves.curve_clustering import CurveClustering, finished
-from timelike.clusters.curves.freedom_search import (
-    EARNERS,
-    Prices,
-    learned,
-    nearer,
-    on_other_nodes,
-    refined_nodes,
-    searched,
-)
+from timelike.clusters.curves.freedom_search import Asked, learned, nearer, on_other_nodes, refined_nodes, searched
 from timelike.clusters.curves.membership import Choice, steps, supported
 from timelike.clusters.curves.noise import COMMON
 from timelike.clusters.curves.noise_search import CLEAR, LISTENERS, improved, noise_of
+from timelike.clusters.curves.notes import say, say_freedoms, say_model, say_noise, say_wild
 from timelike.clusters.curves.refinement import SLIGHT, Within, apart, maximised, promising, refined
 from timelike.courses import TimeCourses
-from timelike.exceptions import DataWarning, InputError, warn
+from timelike.exceptions import InputError
 from timelike.gp import GP
-from timelike.gp.freedom import NAMES, Freedom, asked_for, freedom, period_of
+from timelike.gp.freedom import Freedom
 from timelike.gp.kernels import unclocked
 from timelike.gp.modelled import Modelled
 from timelike.gp.search_space import extent
-from timelike.gp.wild import NONE, Wild, wild_values
+from timelike.gp.wild import NONE, wild_values
 
 MAX_K = 40
 KEPT = 0.75
@@ -137,7 +129,7 @@ def mixture(
     with one_thread_below():
         wild = wild_values(courses.centered(gp.mean) if asked.levels else courses, gp) if robust else NONE
         search = Search(k, spread, max_k, seed, effort, noise)
-        names, earned = asked.names(search, wild.weighed(courses))
+        names, earned = asked.names(wild.weighed(courses), search.for_few)
         here = gp.at(wild.weighed(courses), asked.freedom(names))
         data, choice = search.of(sample(here.smooth()))
         free, here = here.free, here.freed(data.free)
@@ -198,6 +190,10 @@ class Search:
     effort: Effort
     noise: str
 
+    def for_few(self, data: AnySpread) -> float:
+        """The bound that these few of the courses reach."""
+        return replace(self, k=None if self.k is None else min(self.k, len(data))).reached(data)
+
     def of(self, data: AnySpread) -> tuple[AnySpread, Choice]:
         """The courses with a noise of their own, or of their clusters', where that pays, and the fit to them."""
         if len(data.free) > 1:
@@ -220,60 +216,15 @@ class Search:
         data = replace(data, free=nearer(learned(few, start, self.spread)[0].free))
         return data, self.chosen(data)
 
-    def reached(self, courses: TimeCourses, gp: GP, names: tuple[str, ...], max_delay: float | None) -> float:
-        """The bound with the freedoms of these names, all courses with the model's noise."""
-        free = freedom(courses, gp, names, max_delay if "delay" in names else None)
-        data = sample(gp.at(courses, free).smooth())
+    def reached(self, data: AnySpread) -> float:
+        """The bound of the courses on few nodes, all with the model's noise."""
         data = data.thinned(*searched(data))
         fit = self.chosen(data).fit
-        return fit.bound if len(free) == 1 else learned(data, fit, self.spread)[1].bound
+        return fit.bound if len(data.free) == 1 else learned(data, fit, self.spread)[1].bound
 
     def chosen(self, data: AnySpread) -> Choice:
         """The fit with k clusters, or with as many as the bound prefers."""
         return chosen(data, self.k, self.spread, self.max_k, self.seed, self.effort)
-
-
-@dataclass(frozen=True)
-class Asked:
-    """The freedoms that a caller asks for: by name, or those that pay."""
-
-    courses: TimeCourses
-    gp: GP
-    up_to: tuple[str, ...]
-    auto: bool
-    max_delay: float | None
-
-    @classmethod
-    def of(cls, courses: TimeCourses, gp: GP, up_to: str | Sequence[str], max_delay: float | None) -> Asked:
-        """What is asked for, once it is clear that it can be had."""
-        auto = isinstance(up_to, str) and up_to == "auto"
-        can_delay = max_delay is not None or period_of(gp.kernel) is not None
-        names = asked_for(up_to) if not auto else NAMES if can_delay else NAMES[:2]
-        freedom(courses, gp, names, max_delay)
-        return cls(courses, gp, names, auto, max_delay)
-
-    def freedom(self, names: tuple[str, ...]) -> Freedom:
-        """The freedoms with these names; what there is to say of the courses has been said."""
-        with catch_warnings(action="ignore", category=DataWarning):
-            return freedom(self.courses, self.gp, names, self.max_delay if "delay" in names else None)
-
-    @property
-    def levels(self) -> bool:
-        """Whether levels may differ."""
-        return "level" in self.up_to
-
-    def names(self, search: Search, courses: TimeCourses) -> tuple[tuple[str, ...], dict[str, float]]:
-        """The freedoms to take, and what each adds to the log evidence of a course."""
-        if not self.up_to:
-            return (), {}
-        which = np.sort(np.random.default_rng(search.seed).permutation(len(courses))[:EARNERS])
-        few = courses if len(which) == len(courses) else courses.select(which)
-        k = None if search.k is None else min(search.k, len(few))
-        asked = replace(search, k=k)
-        with catch_warnings(action="ignore", category=DataWarning):
-            prices = Prices(lambda some, names: asked.reached(some, self.gp, names, self.max_delay), few, self.gp)
-            names = prices.paying(self.up_to) if self.auto else self.up_to
-            return names, prices.earned(names)
 
 
 def with_other_model(
@@ -386,104 +337,3 @@ def choose(fits: list[Fit]) -> tuple[Fit, bool]:
         return fits[best], False
     enough = np.flatnonzero(bounds >= bounds[0] + KEPT * gains.sum())
     return fits[int(enough[0])], True
-
-
-def say(
-    found: int,
-    k: int | None,
-    choice: Choice,
-    where: str = "numbers.csv (in Python path_frame()) has them all; ",
-) -> None:
-    """Tell the user what deserves a second look; `found` clusters are in the result."""
-    if k is not None and found < k:
-        message = f"asked for {k} clusters, the data support {found}: the others lost all their courses."
-        warn(message, DataWarning)
-    if choice.continuum:
-        best = max(choice.path, key=lambda step: step.bound)
-        warn(
-            f"the courses look like a continuum rather than clusters: up to {best.k} clusters describe them ever a "
-            f"little better. {found} are shown, which costs {choice.cost:.2f} in log evidence for each course; "
-            f"{where}give k for another number.",
-            DataWarning,
-        )
-
-
-def say_wild(wild: Wild, found: CurveClustering) -> None:
-    """Tell the user how many values count for little, and how little."""
-    if not len(wild):
-        return
-    courses, weight = found.courses, found.outliers()["weight"]
-    low, high = f"{weight.min():.1g}", f"{weight.max():.1g}"
-    weights = f"weight {low}" if low == high else f"weight {low} to {high}"
-    crowded = f" In {checks.counted(wild.crowded, 'course')} a third of the values is wild." if wild.crowded else ""
-    warn(
-        f"{len(wild):,} of {len(courses.values):,} values count for little ({weights}): outliers.csv (in Python "
-        f"outliers()) names them; robust=False (--no-robust) gives every value its full weight.{crowded}",
-        DataWarning,
-    )
-
-
-def say_noise(found: CurveClustering) -> None:
-    """Tell the user where courses, or clusters, have a noise of their own."""
-    if len(found.noise) == 1:
-        return
-    whose = [f"courses (by a factor of {np.exp(found.noise.width / 2):.2g})"] if found.noise.width > 0 else []
-    whose += ["clusters"] if found.noise.between > 0 else []
-    # Where errors are known, the model's own noise is beside the point: both scale alike.
-    known, noise_sd = found.courses.errors is not None, found.gp.noise_sd
-    low, high = np.quantile(found.course_noise, [0.05, 0.95]) / (noise_sd if known else 1)
-    model = "1" if known else f"{noise_sd:.2g}"
-    unit = " times their errors" if known else ""
-    warn(
-        f"the noise differs between {' and between '.join(whose)}: nine of ten courses have one from {low:.2g} to "
-        f"{high:.2g}{unit}, the model {model}. Courses count by their own; course_noise has it, and "
-        "noise='common' (--noise common) takes the model's for all.",
-        DataWarning,
-    )
-
-
-def say_freedoms(found: CurveClustering, up_to: str | Sequence[str]) -> None:
-    """Tell the user which freedoms were taken, where that was left open, and which of those asked for do not pay."""
-    if isinstance(up_to, str) and up_to == "auto":
-        taken = ",".join(f" {name} ({gain:+.2g} for each course)" for name, gain in found.earned.items())
-        warn(
-            f"courses of a cluster may differ in:{taken}, by what it adds to the log evidence."
-            if taken
-            else "courses of a cluster differ neither in level, size nor delay by more than their noise and spread.",
-            DataWarning,
-        )
-        return
-    idle = [name for name, gain in found.earned.items() if gain <= 0]
-    if idle:
-        warn(
-            f"the courses do not use the freedom in {' and '.join(idle)}: without it the log evidence is as large "
-            "(earned has the figures).",
-            DataWarning,
-        )
-
-
-def say_model(given: GP, found: CurveClustering) -> None:
-    """Tell the user where the hyperparameters were adapted to the clusters, and what members of these share."""
-    if found.deviation_scale != 1:
-        say_deviation(found)
-    elif found.gp is not given:
-        warn(
-            f"the model was adapted to the clusters, whose curves ask for another one: {found.gp!r} instead of "
-            f"{given!r}. refine=False (--no-refine) takes the model as it is given.",
-            DataWarning,
-        )
-
-
-def say_deviation(found: CurveClustering) -> None:
-    """Tell the user that members of a cluster differ on a length scale of their own."""
-    shared, own = (
-        ", ".join(f"{each:.3g}" for each in np.ravel(np.asarray(scale, dtype=float)))
-        for scale in (found.gp.length_scale, found.deviation.length_scale)
-    )
-    warn(
-        f"members of a cluster share a curve (length scale {shared}, standard deviation {found.gp.signal_sd:.3g}) "
-        f"and differ from it by about {found.deviation.sd:.2g}, on a length scale of {own}: gp and "
-        "deviation of the result were fitted within the clusters. refine=False (--no-refine) takes the model as it is "
-        "given.",
-        DataWarning,
-    )

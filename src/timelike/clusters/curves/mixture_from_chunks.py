@@ -26,7 +26,8 @@ from timelike.clusters.curves.ascent import EFFORT, Effort, climb
 from timelike.clusters.curves.bound import Fit, Rule
 from timelike.clusters.curves.curve_clustering import CurveClustering
 from timelike.clusters.curves.membership import Choice, Step, counts, judged, kept, likeliest, staying
-from timelike.clusters.curves.mixture import MAX_K, check_settings, chosen, say, sought
+from timelike.clusters.curves.mixture import MAX_K, check_settings, chosen, sought
+from timelike.clusters.curves.notes import say
 from timelike.clusters.curves.scratch import Block, BlocksOnDisk, Means, means_of, on_scratch, spooled
 from timelike.exceptions import DataWarning, InputError, warn
 from timelike.gp import GP, Curve

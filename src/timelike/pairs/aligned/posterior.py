@@ -11,31 +11,22 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from timelike.base.arrays import Floats
+from timelike.base.estimates import TAIL, Estimate
 from timelike.gp.freedom import Freedom
 from timelike.pairs.aligned.nodes import MOST_STEPS, PairNodes, Prior, log_prior_of_delays, log_prior_of_gains
 from timelike.pairs.aligned.placed import log_sum
 
-TAIL = 0.05
-"""What is left out of an interval on each side: intervals are of 90 %."""
 FINER = 16
 """Steps between two nodes, where these are near enough for a sum."""
 AT_ONCE = 4_000_000
 """Numbers worked on at once."""
 
 
-class Spread(NamedTuple):
-    """Mean of something that is uncertain, and the bounds between which it lies with 90 %, (P,) each."""
-
-    mean: Floats
-    low: Floats
-    high: Floats
-
-
 class Told(NamedTuple):
     """What pairs say about how much later and larger the second is; None about what is not free."""
 
-    delay: Spread | None
-    gain: Spread | None
+    delay: Estimate | None
+    gain: Estimate | None
     later: Floats | None
     """Probability that the second comes later, (P,)."""
 
@@ -48,13 +39,13 @@ def told(nodes: PairNodes, free: Freedom, logs: Floats) -> Told:
 
 def joined(parts: list[Told]) -> Told:
     """What pairs say, of several sets of pairs one after the other."""
-    delay, gain = (_spreads([part[k] for part in parts]) for k in (0, 1))
+    delay, gain = (_estimates([part[k] for part in parts]) for k in (0, 1))
     later = [part.later for part in parts if part.later is not None]
     return Told(delay, gain, np.concatenate(later) if later else None)
 
 
-def _spreads(parts: list[Any]) -> Spread | None:
-    return None if parts[0] is None else Spread(*(np.concatenate(part) for part in zip(*parts, strict=True)))
+def _estimates(parts: list[Any]) -> Estimate | None:
+    return None if parts[0] is None else Estimate(*(np.concatenate(part) for part in zip(*parts, strict=True)))
 
 
 def _told(nodes: PairNodes, free: Freedom, logs: Floats) -> Told:
@@ -66,27 +57,27 @@ def _told(nodes: PairNodes, free: Freedom, logs: Floats) -> Told:
         axis = nodes.log_gains.reshape(nodes.shape)[:, 0]
         along = log_sum(np.moveaxis(weights, 1, 0).copy())
         found = density(axis, along, lambda u: log_prior_of_gains(free, u), _steps(nodes))
-        gain = Spread(*(np.exp(part) for part in found.spread()))
+        gain = Estimate(*(np.exp(part) for part in found.estimate()))
     return Told(delay, gain, later)
 
 
-def _delay(nodes: PairNodes, free: Freedom, logs: Floats) -> tuple[Spread, Floats]:
+def _delay(nodes: PairNodes, free: Freedom, logs: Floats) -> tuple[Estimate, Floats]:
     axis = nodes.delays[: nodes.shape[1]]
     if nodes.period is None:
         found = density(axis, logs, lambda d: log_prior_of_delays(free, d), _steps(nodes))
-        return found.spread(), found.above(0.0)
+        return found.estimate(), found.above(0.0)
     # Phases are looked at from the most likely one, half a period to both sides.
     count, step = len(axis), nodes.period / len(axis)
     middle = np.argmax(logs, axis=0)
     around = np.arange(count) - count // 2
     turned = np.take_along_axis(logs, (middle + around[:, None]) % count, axis=0)
     found = density(step * around, turned, np.zeros_like, _steps(nodes))
-    mean, low, high = (part + axis[middle] for part in found.spread())
+    mean, low, high = (part + axis[middle] for part in found.estimate())
     wrapped = wrap(mean, nodes.period)
     later = np.zeros(len(mean))
     for start in nodes.period * np.array([-1, 0, 1]):  # half a period from here on is later
         later += found.between(start - axis[middle], start + nodes.period / 2 - axis[middle])
-    return Spread(wrapped, low + wrapped - mean, high + wrapped - mean), later
+    return Estimate(wrapped, low + wrapped - mean, high + wrapped - mean), later
 
 
 def wrap(delays: Floats, period: float) -> Floats:
@@ -108,11 +99,11 @@ class Density(NamedTuple):
     cumulative: Floats
     """Probability up to each value, (F, P)."""
 
-    def spread(self) -> Spread:
+    def estimate(self) -> Estimate:
         """Means and intervals."""
         weight = np.diff(self.cumulative, axis=0)
         mean = (self.at[1:] + self.at[:-1]) / 2 @ weight
-        return Spread(mean, self.quantile(TAIL), self.quantile(1 - TAIL))
+        return Estimate(mean, self.quantile(TAIL), self.quantile(1 - TAIL))
 
     def quantile(self, share: float) -> Floats:
         """Up to where so much of each lies, (P,)."""
