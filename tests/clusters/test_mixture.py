@@ -217,10 +217,12 @@ def test_continuum_is_called_one():
     best = max(found.path, key=lambda step: step.bound)
     here = next(step for step in found.path if step.k == found.k)
     assert found.continuum
-    assert 2 < found.k < best.k
+    assert found.standing_out is None
+    assert 2 < found.k < best.k == found.finest.k
     assert here.per_course == pytest.approx((best.bound - here.bound) / 250)
-    assert f"costs {here.per_course:.2f}" in str(said[0].message)
-    assert found.path_frame()["k"].tolist() == list(found.evidence)
+    frame = found.path_frame().set_index("k")
+    assert f"curves within {frame.tolerance_to[found.k]:.2g} of each other are one" in str(said[0].message)
+    assert frame.index.tolist() == list(found.evidence)
     peaks = [np.linspace(0, 2, 99)[found.curve(c, np.linspace(0, 2, 99)).mean.argmax()] for c in range(found.k)]
     assert peaks == sorted(peaks)
 
@@ -232,18 +234,27 @@ def test_separate_clusters_are_no_continuum():
     assert nmi(found, truth) == pytest.approx(1)
 
 
-def test_choice_between_peak_and_continuum():
+def test_choice_between_peak_and_continuum(monkeypatch):
     def path(*bounds):
         return [Fit(None, Clusters(None, None, np.ones(k)), 0.0, b) for k, b in enumerate(bounds, start=1)]
 
-    assert choose(path(0))[0].k == 1
-    assert choose(path(0, -3, -5))[0].k == 1
-    assert choose(path(0, 50, 90, 80))[0].k == 3
+    monkeypatch.setattr("timelike.clusters.curves.mixture.crowded", lambda *_: True)
+    assert choose(path(0), None)[0].k == 1
+    assert choose(path(0, -3, -5), None)[0].k == 1
+    assert choose(path(0, 50, 90, 80), None)[0].k == 3
     for ended_abruptly in (path(0, 50, 90, 120, 150, 140), path(0, 5, 3, 200, 201, 190)):
-        peak, is_continuum = choose(ended_abruptly)
-        assert (peak.k, is_continuum) == (5, False)
-    coarse, is_continuum = choose(path(0, 500, 800, 900, 905, 908, 909, 908))
-    assert (coarse.k, is_continuum) == (3, True)
+        peak, finest = choose(ended_abruptly, None)
+        assert (peak.k, finest) == (5, None)
+    coarse, finest = choose(path(0, 500, 800, 900, 905, 908, 909, 908), None)
+    assert (coarse.k, finest.k) == (3, 7)
+
+
+def test_a_short_tail_is_a_doubt_only_in_a_crowd(monkeypatch):
+    bounds = [0, 300, 500, 700, 800, 900, 920, 930]
+    fits = [Fit(None, Clusters(None, None, np.ones(k)), 0.0, b) for k, b in enumerate(bounds, start=1)]
+    for crowd, finest in ((True, 8), (False, None)):
+        monkeypatch.setattr("timelike.clusters.curves.mixture.crowded", lambda *_, crowd=crowd: crowd)
+        assert getattr(choose(fits, None)[1], "k", None) == finest
 
 
 def test_twenty_clusters_are_no_continuum():
@@ -422,10 +433,7 @@ def test_coarser():
     courses, _ = with_spread(0.1, count=15)
     found = mixture(courses, tl.GP.se(0.3, 1.0, 0.05))
     two = found.coarser(2)
-    assert two.k == 2
-    assert [step.k for step in two.path] == [2, 3, 4]
-    assert two.path[0].per_course > two.path[1].per_course > 0
-    assert two.path[1].merge > 0
+    assert (two.k, two.finest) == (2, found)
     for k in (0, 4, 2.0):
         with pytest.raises(tl.InputError, match="expected a whole number below 4"):
             found.coarser(k)

@@ -6,7 +6,7 @@ import json
 import zipfile
 import zlib
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -37,8 +37,10 @@ KINDS = {
     **dict.fromkeys(("probabilities", "responsibilities", "level_weights", "places"), "f"),
     **dict.fromkeys(("starts", "design_of", "labels"), "iu"),
     "facts": "u",
+    "part_of": "iu",
 }
-"""The arrays of such a file, and what kind of numbers each has."""
+"""The arrays of such a file, and what kind of numbers each has; those of the finest clusters begin with FINEST."""
+FINEST = "finest_"
 Arrays = dict[str, NDArray[Any]]
 
 
@@ -51,7 +53,7 @@ def save(path: str | PathLike[str], clustering: Clustering, courses: TimeCourses
     arrays: Arrays = {"labels": clustering.labels, "points": designs.points, "starts": designs.starts}
     arrays |= {"design_of": courses.design_of, "values": courses.values}
     optional = {"errors": designs.errors, "linkage": clustering.linkage, "probabilities": clustering.probabilities}
-    optional |= {name: getattr(clustering, name, None) for name in ("level_weights", "places")}
+    optional |= {name: getattr(clustering, name, None) for name in ("level_weights", "places", "part_of")}
     arrays |= {name: array for name, array in optional.items() if array is not None}
     if isinstance(clustering, CurveClustering):
         arrays |= {"responsibilities": clustering.responsibilities}
@@ -63,9 +65,21 @@ def save(path: str | PathLike[str], clustering: Clustering, courses: TimeCourses
         facts["free"] = _plain(clustering.free)
         facts["earned"] = clustering.earned
         facts["model"] = clustering.gp.to_dict()
+        if clustering.finest is not None:
+            facts["finest"] = {"k": clustering.finest.k, "spread": clustering.finest.spread}
+            arrays |= {FINEST + name: array for name, array in _weights(clustering.finest).items()}
     text = np.frombuffer(json.dumps(facts).encode(), dtype=np.uint8)
     with atomic_path(path) as temporary:
         np.savez_compressed(temporary, facts=text, allow_pickle=False, **arrays)
+
+
+def _weights(clustering: CurveClustering) -> Arrays:
+    """Who belongs to which cluster, and how surely."""
+    known = {name: getattr(clustering, name) for name in WEIGHTS}
+    return {name: array for name, array in known.items() if array is not None}
+
+
+WEIGHTS = ("labels", "probabilities", "responsibilities", "level_weights", "places")
 
 
 def load(path: str | PathLike[str], gp: GP) -> tuple[Clustering, TimeCourses]:
@@ -75,7 +89,8 @@ def load(path: str | PathLike[str], gp: GP) -> tuple[Clustering, TimeCourses]:
     """
     try:
         with Path(path).open("rb") as opened, np.load(opened, allow_pickle=False) as file:
-            arrays: Arrays = {name: _of_kind(file[name], name) for name in file.files if name in KINDS}
+            known = {name: name.removeprefix(FINEST) for name in file.files}
+            arrays: Arrays = {name: _of_kind(file[name], kind) for name, kind in known.items() if kind in KINDS}
         facts = json.loads(arrays.pop("facts").tobytes().decode())
         if facts["format"] != FORMAT:
             raise InputError(f"{path} is in another format, {facts['format']!r}: cluster the courses again.")
@@ -127,7 +142,7 @@ def _clustering(facts: dict[str, Any], arrays: Arrays, courses: TimeCourses, gp:
     noise, free = _noise(facts["noise"]), _free(facts.get("free"))
     nodes, places = len(noise) * len(free), arrays.get("places")
     gp = gp if facts["model"] == gp.to_dict() else GP.from_dict(facts["model"])
-    return CurveClustering(
+    found = CurveClustering(
         **shared,
         here=gp.at(courses if weighed is None else courses.with_errors(weighed), free),
         measured=courses,
@@ -142,6 +157,22 @@ def _clustering(facts: dict[str, Any], arrays: Arrays, courses: TimeCourses, gp:
         places=None if places is None else _checked(places, (len(free), count), 0, 1),
         earned=_earned(facts.get("earned", {})),
     )
+    return found if facts.get("finest") is None else _with_finest(found, facts["finest"], arrays, nodes)
+
+
+def _with_finest(found: CurveClustering, facts: dict[str, Any], arrays: Arrays, nodes: int) -> CurveClustering:
+    """The clusters, and the finest of which they were merged."""
+    k, count = int(facts["k"]), len(found.names)
+    own = {name: arrays.get(FINEST + name) for name in WEIGHTS}
+    fine: dict[str, Any] = {name: array for name, array in own.items() if array is not None}
+    _checked(fine["labels"], (count,), -1, k - 1)
+    _checked(fine["responsibilities"], (count, k + 1), 0, 1)
+    _checked(fine["probabilities"], (count, k), 0, 1)
+    if nodes > 1:
+        _checked(fine["level_weights"], (nodes, count, k + 1), 0, 1)
+    fine["spread"] = float(_checked(np.array(float(facts["spread"])), (), 0))
+    part_of = _checked(arrays["part_of"], (k,), 0, found.k - 1)
+    return replace(found, finest=replace(found, **fine, k=k), part_of=part_of)
 
 
 def _noise(facts: dict[str, Any]) -> Noise:

@@ -14,8 +14,9 @@ from timelike.base.arrays import Bools, Floats, Ints
 from timelike.base.blas import one_thread_below
 from timelike.base.estimates import Estimate
 from timelike.clusters.clustering import Clustering
+from timelike.clusters.curves import granularity
 from timelike.clusters.curves.alignment import aligned, delays_of, gains_of, levels_of
-from timelike.clusters.curves.ascent import climbed, merged, responsibilities
+from timelike.clusters.curves.ascent import responsibilities
 from timelike.clusters.curves.bound import (
     ALPHA,
     NONE,
@@ -37,7 +38,6 @@ from timelike.clusters.curves.membership import (
     likeliest,
     placed_at,
     staying,
-    steps,
 )
 from timelike.clusters.curves.noise import COMMON, Noise
 from timelike.clusters.curves.outlying_values import Outliers, outlying
@@ -58,6 +58,9 @@ GRID = 101
 """Times at which the peaks of curves are sought, and their tables are written."""
 REMEMBERED = 4
 """Sets of times at which curves are remembered."""
+COMPARED = 1000
+"""Points at which curves are compared, at most."""
+PATH_COLUMNS = ("k", "tolerance_from", "tolerance_to", "sizes", "bound", "per_course", "merge", "spread")
 SHOWN_GRID = 41
 """Times at which curves are drawn in notebooks."""
 NO_WEIGHT = 1e-12
@@ -96,8 +99,12 @@ class CurveClustering(Clustering):
     path : tuple of Step
         Every number of clusters that was tried.
     continuum : bool
-        The data do not fall into clusters: more of them always describe the courses a little better, and `k` is a
-        choice of how fine to look.
+        The data do not fall into clusters: more of them always describe the courses a little better, no number of them
+        stands out, and `k` is a choice of how fine to look.
+    finest : CurveClustering or None
+        The finest clusters that the courses support, of which these were merged; None where these are the finest.
+    part_of : (finest.k,) int or None
+        The cluster here of each of the finest.
     here : Modelled
         What was clustered, under which model: its `courses` and `gp` are also those of the clustering.
     measured : TimeCourses or None
@@ -127,6 +134,8 @@ class CurveClustering(Clustering):
     deviation_scale: float = 1.0
     places: Floats | None = None
     earned: dict[str, float] = field(default_factory=dict)
+    finest: CurveClustering | None = None
+    part_of: Ints | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         return {field.name: getattr(self, field.name) for field in fields(self)}  # without what can be computed again
@@ -161,7 +170,12 @@ class CurveClustering(Clustering):
 
     @property
     def nearest(self) -> Ints:
-        """The likeliest cluster of each course, also of those that are in none, (N,)."""
+        """The likeliest cluster of each course, also of those that are in none, (N,).
+
+        Of clusters that were merged, the one with the likeliest of the finest.
+        """
+        if self.finest is not None and self.part_of is not None:
+            return np.asarray(self.part_of[self.finest.nearest])
         weights = self.responsibilities[:, :-1] if self.probabilities is None else self.probabilities
         return np.asarray(weights.argmax(axis=1))
 
@@ -254,11 +268,110 @@ class CurveClustering(Clustering):
                 own |= {name: known.mean, f"{name}_low": known.low, f"{name}_high": known.high}
         return pd.DataFrame(columns | {"nearest": self.nearest} | own)
 
+    # -- how fine to look ---------------------------------------------------------------------------------------
+
     def path_frame(self) -> pd.DataFrame:
-        """Table of every number of clusters that was tried, see :class:`Step`."""
+        """Table of every number of clusters, with the tolerances at which there are so many.
+
+        Columns ``k``; ``tolerance_from`` and ``tolerance_to``: where curves that differ by less than a tolerance above
+        the first, and up to the second, are one cluster, there are k of them (in units of the values; empty for numbers
+        that were tried and not taken); ``sizes`` of the clusters; and what speaks for the number where it was
+        tried, see :class:`Step`: ``bound``, ``per_course``, ``merge`` and ``spread``.
+
+        Examples
+        --------
+        >>> import timelike as tl
+        >>> courses, _ = tl.simulate.profiles(seed=1)
+        >>> found = tl.mixture(courses, tl.fit(courses))
+        >>> found.path_frame()[["k", "tolerance_from", "tolerance_to"]].round(2)
+           k  tolerance_from  tolerance_to
+        0  1            0.14           inf
+        1  2            0.09          0.14
+        2  3            0.00          0.09
+        3  4             NaN           NaN
+        """
         import pandas as pd
 
-        return pd.DataFrame(self.path, columns=Step._fields)
+        nested = {level.k: level for level in granularity.levels(self.tree)}
+        tried, fine = {step.k: step for step in self.path}, self.finest or self
+        unknown = Step(0, np.nan, np.nan, np.nan, np.nan, ())
+        rows = []
+        for k in sorted(nested | tried):
+            low, high = nested[k][1:] if k in nested else (np.nan, np.nan)
+            step, within = tried.get(k, unknown), k in nested
+            sizes = _sizes(fine.labels, granularity.groups(self.tree, k)) if within else step.sizes
+            rows.append((k, low, high, sizes, step.bound, step.per_course, step.merge, step.spread))
+        return pd.DataFrame(rows, columns=list(PATH_COLUMNS))
+
+    @cached_property
+    def tree(self) -> Floats:
+        """The merges of the finest clusters, those with the nearest courses first, as SciPy has them, (k - 1, 4).
+
+        Heights are tolerances, see :meth:`at`.
+        """
+        if self.finest is not None:
+            return self.finest.tree
+        return granularity.nested(self._compared, self.sizes, self.standing_out)
+
+    @cached_property
+    def standing_out(self) -> Ints | None:
+        """The groups of the finest clusters that wide gaps keep apart, (k,); None where there are no such gaps.
+
+        A gap is the root mean square difference of the nearest two curves of two groups. It is wide if it is 1.4 times
+        the widest gap within the groups; and the groups keep most of the evidence.
+        """
+        if self.finest is not None:
+            return self.finest.standing_out
+        return granularity.standing_out(self, self._compared)
+
+    @cached_property
+    def judge(self) -> granularity.Judge:
+        """What merged clusters keep of the evidence."""
+        return granularity.Judge(self)
+
+    @cached_property
+    def _compared(self) -> Floats:
+        """The curves at some of the courses' times, (k, T)."""
+        return self.curves(_some(self.courses.designs.points)).mean
+
+    def at(self, tolerance: float | None = None, *, k: int | None = None) -> CurveClustering:
+        """The clusters where curves that differ by less than a tolerance are one, or with so many clusters.
+
+        Nothing is fitted anew: the finest clusters are merged, the nearest first, so that finer clusters lie within
+        coarser ones, and probabilities add.
+
+        Parameters
+        ----------
+        tolerance
+            In units of the values; 0: the finest clusters. Two clusters of equal size are one if the root mean square
+            difference of their curves is smaller. In general: if twice that of the courses' curves from the mean
+            curve of both is smaller, so that a small cluster joins a large one somewhat earlier.
+        k
+            Number of clusters instead.
+
+        Examples
+        --------
+        >>> import timelike as tl
+        >>> courses, _ = tl.simulate.profiles(seed=1)
+        >>> found = tl.mixture(courses, tl.fit(courses))
+        >>> found.k, found.at(tolerance=0.1).k, found.at(k=1).k
+        (3, 2, 1)
+        """
+        fine = self.finest or self
+        if (tolerance is None) == (k is None):
+            raise InputError("give either a tolerance or k.")
+        if tolerance is not None:
+            check_tolerance(tolerance)
+            k = granularity.level_at(self.tree, float(tolerance))
+        if not checks.is_whole(k) or not 1 <= k <= fine.k:
+            raise InputError(f"k is {k!r}: expected a whole number up to {fine.k}, the finest clusters there are.")
+        return granularity.merged_into(fine, int(k))
+
+    def coarser(self, k: int) -> CurveClustering:
+        """Fewer clusters, see :meth:`at`."""
+        if not checks.is_whole(k) or not 1 <= k < self.k:
+            raise InputError(f"k is {k!r}: expected a whole number below {self.k}, the present number of clusters.")
+        return self.at(k=k)
 
     # -- curves ---------------------------------------------------------------------------------------------
 
@@ -368,6 +481,11 @@ class CurveClustering(Clustering):
         >>> found.predict(new).labels
         array([ 1,  0, -1])
         """
+        if self.finest is not None and self.part_of is not None:
+            fine = self.finest.predict(new_courses)
+            chances = None if fine.probabilities is None else granularity.summed(fine.probabilities, self.part_of)
+            labels = np.append(self.part_of, -1)[fine.labels]
+            return Clustering(labels, fine.names, self.k, f"predicted by {self.method}", chances)
         state, clusters = self._beside(new_courses)
         with one_thread_below():
             known = state.over_nodes(predictive(state, clusters)) + clusters.log_shares
@@ -389,6 +507,8 @@ class CurveClustering(Clustering):
         """
         from scipy.special import logsumexp
 
+        if self.finest is not None:
+            return self.finest.log_densities(new_courses)
         state, clusters = self._beside(new_courses)
         with one_thread_below():
             given_cluster = state.over_nodes(predictive(state, clusters)) + np.log(expected_shares(clusters.n))
@@ -451,25 +571,6 @@ class CurveClustering(Clustering):
         features, _, clusters = self._with_features(self.courses.designs.points)
         return features, clusters.moments
 
-    # -- coarser ---------------------------------------------------------------------------------------------
-
-    def coarser(self, k: int) -> CurveClustering:
-        """Fewer clusters: those whose curves are nearest merged, and courses assigned anew.
-
-        ``path`` of the result says what each merge costs, in evidence, and against the present number for each course.
-        """
-        if not checks.is_whole(k) or not 1 <= k < self.k:
-            raise InputError(f"k is {k!r}: expected a whole number below {self.k}, the present number of clusters.")
-        with one_thread_below():
-            data = replace(sample(self.here, scale=self.deviation_scale), noise=self.noise)
-            spread = None if self.learned else self.spread
-            fits = [climbed(data, self._weights, spread)]
-            while fits[-1].k > k:
-                fits.append(climbed(data, merged(data, fits[-1]), spread))
-            choice = Choice(fits[-1], steps(fits, len(data)))
-            known: dict[str, Any] = {"learned": self.learned, "measured": self.measured, "earned": self.earned}
-            return finished(self.here, data, choice, self.method, **known)
-
     # -- numbers ---------------------------------------------------------------------------------------------
 
     def peak_order(self) -> Ints:
@@ -498,10 +599,31 @@ class CurveClustering(Clustering):
         levels = self.level_weights
         if levels is not None:
             levels = np.ascontiguousarray(levels[:, :, np.append(order, self.k)])
-        labels = number[self.labels]
-        result = replace(self, labels=labels, probabilities=chances, responsibilities=weights, level_weights=levels)
+        known: dict[str, Any] = {"labels": number[self.labels]}
+        known |= {"part_of": None if self.part_of is None else number[self.part_of]}
+        result = replace(self, **known, probabilities=chances, responsibilities=weights, level_weights=levels)
         result._drawn.update({at: Curve(frozen(c.mean[order]), frozen(c.sd[order])) for at, c in self._drawn.items()})
         return result
+
+
+def check_tolerance(tolerance: Any) -> None:
+    """Raise unless it is a tolerance."""
+    if not (checks.is_number(tolerance) and tolerance >= 0):
+        raise InputError(f"tolerance is {tolerance!r}: expected a number, zero or more, in units of the values.")
+
+
+def _some(points: Floats) -> Floats:
+    """The points in their order, or so many of them, evenly through it, that curves can be compared at."""
+    if len(points) <= COMPARED:
+        return points
+    order = np.lexsort(points.T[::-1])
+    return points[order[np.linspace(0, len(points) - 1, COMPARED).round().astype(np.intp)]]
+
+
+def _sizes(labels: Ints, part_of: Ints) -> tuple[float, ...]:
+    """How many courses merged clusters have, the largest first."""
+    sizes = counts(np.append(part_of, -1)[labels], int(part_of.max()) + 1)
+    return tuple(sorted(map(float, sizes), reverse=True))
 
 
 def expected_shares(sizes: Floats) -> Floats:
@@ -516,7 +638,7 @@ def finished(
 
     A cluster that no course is nearest to is dropped; without `keep_single`, also a cluster of one course.
     """
-    fit = choice.fit
+    fit = choice.finest or choice.fit
     r, state = responsibilities(data, fit).r, data.at(fit.spread)
     at_nodes = judged_at_nodes(state, r, fit.clusters)
     probabilities = at_nodes.sum(axis=0)
@@ -538,7 +660,6 @@ def finished(
         level_weights=None if len(r) == 1 else r if len(data.free) == 1 else np.where(r < NO_WEIGHT, 0, r),
         places=None if len(data.free) == 1 else placed_at(at_nodes),
         path=choice.path,
-        continuum=choice.continuum,
         **known,
     )
     return found.renumbered(found.peak_order())

@@ -44,13 +44,20 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """The fit to show, all numbers of clusters that were tried, and whether the courses look like a continuum."""
+    """The fit with the chosen number of clusters, and all numbers that were tried.
+
+    Where the number is in doubt, because the bound rises to its top in a long tail, the fit has the fewest clusters
+    that keep most of the gain, and `finest` those that keep nearly all: to be merged as far as suits the user.
+    """
 
     fit: Fit
     path: tuple[Step, ...] = ()
-    continuum: bool = False
-    cost: float = 0.0
-    """Against the number of clusters with the largest bound, for each course."""
+    finest: Fit | None = None
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether the number of clusters is in doubt."""
+        return self.finest is not None
 
 
 def steps(fits: list[Fit], count: int) -> tuple[Step, ...]:

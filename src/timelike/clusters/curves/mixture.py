@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from timelike.base import checks
+from timelike.base.arrays import Floats
 from timelike.base.blas import one_thread_below
 from timelike.clusters.curves.ascent import (
     EFFORT,
@@ -21,12 +22,13 @@ from timelike.clusters.curves.ascent import (
     walk,
 )
 from timelike.clusters.curves.bound import AnySpread, Fit, Given, sample
-from timelike.clusters.curves.curve_clustering import CurveClustering, finished
+from timelike.clusters.curves.curve_clustering import CurveClustering, check_tolerance, finished
 from timelike.clusters.curves.freedom_search import Asked, learned, nearer, on_other_nodes, refined_nodes, searched
+from timelike.clusters.curves.granularity import KEPT, coarsest
 from timelike.clusters.curves.membership import Choice, steps, supported
 from timelike.clusters.curves.noise import COMMON
 from timelike.clusters.curves.noise_search import CLEAR, LISTENERS, improved, noise_of
-from timelike.clusters.curves.notes import say, say_freedoms, say_model, say_noise, say_wild
+from timelike.clusters.curves.notes import say_doubt, say_fewer, say_freedoms, say_model, say_noise, say_wild
 from timelike.clusters.curves.refinement import SLIGHT, Within, apart, maximised, promising, refined
 from timelike.courses import TimeCourses
 from timelike.exceptions import InputError
@@ -38,8 +40,14 @@ from timelike.gp.search_space import extent
 from timelike.gp.wild import NONE, wild_values
 
 MAX_K = 40
-KEPT = 0.75
-"""In a continuum: the share of the gain in evidence, over one cluster for all, that fewer clusters must keep."""
+FEWEST = 4
+"""The number of clusters is in doubt only above so many: fewer are seen at a glance."""
+TAIL_GAIN = 0.05
+"""Steps that gain less than this share of the whole together are a tail."""
+LONG, SHORT = 0.3, 0.25
+"""A tail of more than the first share of the steps is long; of more than the second where clusters are crowded."""
+CROWDED = 0.15
+"""They are if courses of a cluster differ by more than this share of what separates the nearest two clusters."""
 NOISES = ("auto", "common")
 DEVIATION_ROUNDS = 4
 """How often clusters are sought anew after their deviations were learned."""
@@ -60,6 +68,7 @@ def mixture(
     refine: bool | str = "auto",
     up_to: str | Sequence[str] = (),
     max_delay: float | None = None,
+    tolerance: float | None = None,
     max_k: int = MAX_K,
     seed: int = 0,
     effort: Effort = EFFORT,
@@ -68,9 +77,11 @@ def mixture(
 
     Every cluster has a curve; a course is its cluster's curve, plus a deviation of its own (the spread), plus noise;
     one course in a hundred is expected to be in no cluster. The number of clusters and the spread are those with the
-    largest lower bound on the log evidence. Where the bound rises to its top in a long tail of ever smaller steps the
-    data look like a continuum: a warning says so, and the number is the smallest that keeps three quarters of what the
-    best number gains over a single cluster (``path`` shows all of them, and what they cost).
+    largest lower bound on the log evidence. Where the bound rises to its top in a long tail of ever smaller steps, the
+    number depends on how fine one looks: the finest clusters are merged, the nearest first, to groups that wide gaps
+    keep apart. Where there are no such gaps the data look like a continuum: a warning says so, and the number is the
+    smallest that keeps three quarters of what the best gains over a single cluster. ``at`` of the result has any other
+    number, or tolerance, and ``path_frame`` all of them.
 
     Parameters
     ----------
@@ -102,6 +113,9 @@ def mixture(
     max_delay
         How far apart in time two courses of a cluster may be, in the unit of the times: needed for delays, but not by
         a periodic kernel, where they are phases.
+    tolerance
+        Curves that differ by less than this are one cluster: a root mean square difference, in units of the values.
+        0: the finest clusters that the courses support. By default as described above.
     max_k
         Largest number of clusters that is tried.
     seed
@@ -123,6 +137,8 @@ def mixture(
     checks.instance(gp, GP, "gp")
     check_settings(courses, k, spread, max_k)
     check_noise(noise)
+    if tolerance is not None:
+        _check_tolerance(tolerance, k)
     if not (isinstance(refine, (bool, np.bool_)) or refine == "auto"):
         raise InputError(f"refine is {refine!r}: choose from auto, True and False.")
     asked = Asked.of(courses, gp, up_to, max_delay)
@@ -138,11 +154,17 @@ def mixture(
             here, data, choice = with_other_model(search, here, data, choice)
         if len(free) > 1:
             here, data, choice = with_all_nodes(here, data, free, choice)
-        elif adapted and spread is None and not choice.continuum:  # whose slices are no clusters
+        elif adapted and spread is None and not choice.doubtful:  # slices of a continuum are no clusters
             here, data, choice = with_deviations(search, here, data, choice)
         known = {"learned": spread is None, "measured": courses, "earned": earned}
         result = finished(here, data, choice, "mixture", keep_single=k is not None, **known)
-    say(result.k, k, choice)
+        if tolerance is not None:
+            result = result.at(tolerance)
+        elif k is None:
+            result = settled(result, choice)
+    say_fewer(result.k, k)
+    if result.finest is not None and tolerance is None:
+        say_doubt(result)
     say_wild(wild, result)
     say_noise(result)
     say_freedoms(result, up_to)
@@ -157,6 +179,22 @@ def check_settings(courses: Sized, k: int | None, spread: float | None, max_k: i
         checks.whole(k, "k", 1, len(courses), "courses")
     checks.whole(max_k, "max_k")
     check_spread(spread)
+
+
+def _check_tolerance(tolerance: float, k: int | None) -> None:
+    check_tolerance(tolerance)
+    if k is not None:
+        raise InputError(f"k is {k} and tolerance {tolerance:g}: give one of them, the other follows.")
+
+
+def settled(finest: CurveClustering, choice: Choice) -> CurveClustering:
+    """The clusters to show: those that stand out; all, where none do; few of them where the courses are a continuum."""
+    clear = finest.standing_out if finest.k > FEWEST else None
+    if clear is not None:
+        return finest.at(k=int(clear.max()) + 1)
+    if not choice.doubtful:
+        return finest
+    return replace(finest, continuum=True).at(k=min(coarsest(choice.path), finest.k))
 
 
 def check_noise(noise: str) -> None:
@@ -238,9 +276,11 @@ def with_other_model(
 def with_all_nodes(here: Modelled, few: AnySpread, free: Freedom, choice: Choice) -> tuple[Modelled, AnySpread, Choice]:
     """The courses on as many nodes of a freedom as are affordable, which say where each is, and the fit to them."""
     here = here.freed(refined_nodes(free, here.free, len(here.courses)))
-    data, weights = sample(here), responsibilities(few, choice.fit)
+    fit = choice.finest or choice.fit
+    data, weights = sample(here), responsibilities(few, fit)
     start = on_other_nodes(few.free, weights.r, here.free)
-    return here, data, replace(choice, fit=climbed(data, Given.at(start), choice.fit.spread))
+    fit = climbed(data, Given.at(start), fit.spread)
+    return here, data, replace(choice, finest=fit) if choice.doubtful else replace(choice, fit=fit)
 
 
 def with_deviations(
@@ -299,16 +339,14 @@ def sought(
     if len(few.nodes) > 1:
         few = few.draw(LISTENERS, seed)
     fits = walk(few, spread, min(max_k, len(few)), seed, effort)
-    fit, continuum = choose(fits)
-    path = steps(fits, len(few))
-    if few is not data:
-        if continuum:
-            fit = lifted(data, fit, spread, effort)
-        else:
-            fits = _around(data, fits, spread, effort)
-            fit, path = max(fits, key=lambda fit: fit.bound), steps(fits, len(data))
-    cost = next((step.per_course for step in path if step.k == fit.k), 0.0)
-    return Choice(fit, path, continuum, cost)
+    fit, finest = choose(fits, few)
+    if few is data:
+        return Choice(fit, steps(fits, len(few)), finest)
+    if finest is not None:
+        finest = lifted(data, finest, spread, effort)
+        return Choice(lifted(data, fit, spread, effort), steps(fits, len(few)), finest)
+    fits = _around(data, fits, spread, effort)
+    return Choice(max(fits, key=lambda fit: fit.bound), steps(fits, len(data)))
 
 
 def _around(data: Courses, fits: list[Fit], spread: float | None, effort: Effort) -> list[Fit]:
@@ -323,17 +361,33 @@ def _around(data: Courses, fits: list[Fit], spread: float | None, effort: Effort
     return [by_k[k] for k in sorted(by_k)]
 
 
-def choose(fits: list[Fit]) -> tuple[Fit, bool]:
-    """The fit to show, and whether the courses look like a continuum.
+def choose(fits: list[Fit], data: AnySpread) -> tuple[Fit, Fit | None]:
+    """The fit with the largest bound, and None; where that is in doubt, a coarse fit and a fine one.
 
-    They do when the way to the best number of clusters ends in a long tail: the last quarter of the steps, and at
-    least two, gain on average less than a fifth of what all steps do. Clusters that are there end it more abruptly.
+    It is in doubt where the way to the top ends in a long tail of steps that gain little: under any misfit of the model
+    the bound prefers ever more clusters. The coarse fit keeps three quarters of the gain, the fine one has it all.
     """
     bounds = np.array([fit.bound for fit in fits])
     best = int(bounds.argmax())
     gains = np.diff(bounds[: best + 1])
-    tail = gains[-max(2, -(-best // 4)) :]
-    if best < 4 or tail.mean() > gains.mean() / 5:
-        return fits[best], False
-    enough = np.flatnonzero(bounds >= bounds[0] + KEPT * gains.sum())
-    return fits[int(enough[0])], True
+    if best < FEWEST or not (_tail(gains) > LONG or (_tail(gains) > SHORT and crowded(data, fits[best]))):
+        return fits[best], None
+    coarse = int(np.flatnonzero(bounds >= bounds[0] + KEPT * gains.sum())[0])
+    return fits[coarse], fits[best]
+
+
+def _tail(gains: Floats) -> float:
+    """The share of the steps, the last, that gain next to nothing together."""
+    little = np.cumsum(gains[::-1]) < TAIL_GAIN * gains.sum()
+    return float(little.argmin() / len(gains))
+
+
+def crowded(data: AnySpread, fit: Fit) -> bool:
+    """Whether courses of a cluster differ by more than a small part of what separates it from the nearest other.
+
+    Both are root mean squares over all values, counted by their precision, which the courses' information knows.
+    """
+    mean, metric = fit.clusters.moments[0], data.total()
+    between = mean[:, None] - mean
+    squares = np.einsum("pqd,de,pqe->pq", between, metric, between)[np.triu_indices(len(mean), 1)]
+    return bool(fit.spread**2 * np.trace(metric) > (CROWDED**2) * squares.min())

@@ -8,30 +8,37 @@ import numpy as np
 
 from timelike.base import checks
 from timelike.clusters.curves.curve_clustering import CurveClustering
-from timelike.clusters.curves.membership import Choice
+from timelike.clusters.curves.granularity import levels
 from timelike.exceptions import DataWarning, warn
 from timelike.gp import GP
 from timelike.gp.wild import Wild
 
 
-def say(
-    found: int,
-    k: int | None,
-    choice: Choice,
-    where: str = "numbers.csv (in Python path_frame()) has them all; ",
-) -> None:
-    """Tell the user what deserves a second look; `found` clusters are in the result."""
+def say_fewer(found: int, k: int | None) -> None:
+    """Tell the user where there are fewer clusters than were asked for."""
     if k is not None and found < k:
         message = f"asked for {k} clusters, the data support {found}: the others lost all their courses."
         warn(message, DataWarning)
-    if choice.continuum:
-        best = max(choice.path, key=lambda step: step.bound)
+
+
+def say_doubt(found: CurveClustering) -> None:
+    """Tell the user that the number of clusters depends on how fine one looks, and what was done about it."""
+    level = levels(found.tree)[found.k - 1]
+    most = max(found.path, key=lambda step: step.bound).k
+    elsewhere = "tolerance= (--tolerance) or k for coarser or finer; numbers.csv (in Python path_frame()) has them all."
+    if found.continuum:
         warn(
-            f"the courses look like a continuum rather than clusters: up to {best.k} clusters describe them ever a "
-            f"little better. {found} are shown, which costs {choice.cost:.2f} in log evidence for each course; "
-            f"{where}give k for another number.",
+            f"the courses look like a continuum rather than clusters: up to {most} describe them ever a little better, "
+            f"and no number stands out. {found.k} are shown: curves within {level.high:.2g} of each other are one. "
+            f"Give {elsewhere}",
             DataWarning,
         )
+        return
+    warn(
+        f"{found.k} clusters stand out by the gaps between them, at tolerances from {level.low:.2g} to "
+        f"{level.high:.2g}. Up to {most} describe the courses a little better: give {elsewhere}",
+        DataWarning,
+    )
 
 
 def say_wild(wild: Wild, found: CurveClustering) -> None:
