@@ -98,6 +98,17 @@ def test_bookkeeping_with_many_merges():
         sets[len(courses) + m] = sets.pop(int(pair[0])) + sets.pop(int(pair[1]))
 
 
+@pytest.mark.parametrize("kind", ["even", "own times"])
+def test_tiles_are_the_whole(kind, monkeypatch):
+    """First gains come tile by tile, and mirrored; what is left over at the edges is there, too."""
+    courses = mixed(kind, per_group=9)
+    whole = agglomerate(state(courses))
+    monkeypatch.setattr("timelike.clusters.curves.merges.SIDE", 5)
+    tiled = agglomerate(state(courses))
+    np.testing.assert_array_equal(np.sort(tiled.pairs, axis=1), np.sort(whole.pairs, axis=1))
+    np.testing.assert_allclose(tiled.gains, whole.gains, atol=1e-9)
+
+
 def test_linkage_is_scipys():
     courses, _ = tl.simulate.profiles(0.1, per_group=20, seed=1)
     found = evidence_linkage(courses, GP)
