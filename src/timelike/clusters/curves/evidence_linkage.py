@@ -77,8 +77,8 @@ def evidence_linkage(
     -------
     CurveClustering
         ``linkage`` is SciPy's: heights are losses of evidence, ``E(P) + E(Q) - E(P + Q)``, made non-decreasing by a
-        running maximum and shifted to begin at zero. ``evidence`` has what speaks for each cut of this tree; courses
-        of which each is in one cluster and no other prefer more of them than `k`.
+        running maximum and shifted to begin at zero. ``evidence`` has what speaks for each cut of this tree: with
+        each course in one cluster and no other, often for more clusters than are learned with a spread.
 
     Examples
     --------
