@@ -98,6 +98,17 @@ def test_bookkeeping_with_many_merges():
         sets[len(courses) + m] = sets.pop(int(pair[0])) + sets.pop(int(pair[1]))
 
 
+@pytest.mark.parametrize("kind", ["even", "own times"])
+def test_tiles_are_the_whole(kind, monkeypatch):
+    """First gains come tile by tile, and mirrored; what is left over at the edges is there, too."""
+    courses = mixed(kind, per_group=9)
+    whole = agglomerate(state(courses))
+    monkeypatch.setattr("timelike.clusters.curves.merges.SIDE", 5)
+    tiled = agglomerate(state(courses))
+    np.testing.assert_array_equal(np.sort(tiled.pairs, axis=1), np.sort(whole.pairs, axis=1))
+    np.testing.assert_allclose(tiled.gains, whole.gains, atol=1e-9)
+
+
 def test_linkage_is_scipys():
     courses, _ = tl.simulate.profiles(0.1, per_group=20, seed=1)
     found = evidence_linkage(courses, GP)
@@ -111,7 +122,7 @@ def test_linkage_is_scipys():
 def test_evidence_of_every_cut(kind):
     courses = mixed(kind)
     count = len(courses)
-    found = evidence_linkage(courses, GP)
+    found = evidence_linkage(courses, GP, spread=0.0)
     assert list(found.evidence) == list(range(1, count + 1))
     for k in (1, 2, 3, 7, count):
         sets = [np.flatnonzero(cut_tree(found.linkage, k) == c) for c in range(k)]
@@ -137,7 +148,8 @@ def test_cut_at_k_and_numbered_by_peak():
     assert found.path[2].sizes == (10.0, 10.0, 10.0)
 
 
-def test_spread_is_learned():
+def alike():
+    """Four groups of thirty courses, which differ from the curve of their group by a fifth of the signal."""
     rng = np.random.default_rng(0)
     x = np.linspace(0, 1, 12)
     K = np.exp(-((x[:, None] - x) ** 2) / (2 * 0.3**2)) + 1e-9 * np.eye(12)
@@ -145,11 +157,54 @@ def test_spread_is_learned():
     labels = np.repeat(np.arange(4), 30)
     values = (rng.standard_normal((4, 12)) @ draw.T)[labels] + 0.2 * rng.standard_normal((120, 12)) @ draw.T
     courses = tl.TimeCourses.from_arrays(x, values + 0.05 * rng.standard_normal(values.shape))
-    gp = tl.GP.se(0.3, 1.0, 0.05)
-    identical, learned = evidence_linkage(courses, gp), evidence_linkage(courses, gp, spread=None)
-    assert identical.k > 8
+    return courses, labels, tl.GP.se(0.3, 1.0, 0.05)
+
+
+def test_spread_is_learned():
+    courses, labels, gp = alike()
+    learned = evidence_linkage(courses, gp)
+    assert evidence_linkage(courses, gp, spread=0.0).k > 8
     assert learned.k == 4
+    assert nmi(learned, labels) == pytest.approx(1)
     assert 0.15 < learned.spread < 0.25
+    assert learned.learned
+    assert not learned.continuum
+
+
+def test_spread_is_learned_from_some_of_many(monkeypatch):
+    monkeypatch.setattr("timelike.clusters.curves.evidence_linkage.SCOUTS", 50)
+    courses, labels, gp = alike()
+    learned = evidence_linkage(courses, gp)
+    assert nmi(learned, labels) == pytest.approx(1)
+    assert 0.15 < learned.spread < 0.25
+
+
+def test_spread_goes_with_a_number_that_is_given():
+    courses, labels, gp = alike()
+    one, four = (evidence_linkage(courses, gp, k) for k in (1, 4))
+    assert one.k == 1
+    assert nmi(four, labels) == pytest.approx(1)
+    assert one.spread > 3 * four.spread
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_spread_that_is_not_earned_is_none(seed):
+    courses, _ = tl.simulate.profiles(0.12, seed=seed)
+    gp = tl.fit(courses)
+    found, identical = evidence_linkage(courses, gp), evidence_linkage(courses, gp, 3, spread=0.0)
+    assert found.spread == 0
+    np.testing.assert_array_equal(found.labels, identical.labels)
+    np.testing.assert_array_equal(found.linkage, identical.linkage)
+
+
+def test_children_make_few_clusters(shared_data):
+    courses = tl.read(shared_data / "growth" / "growth.csv")
+    gp = tl.fit(courses, clock="linear")
+    with pytest.warns(tl.DataWarning, match="continuum"):
+        found = evidence_linkage(courses, gp)
+    assert evidence_linkage(courses, gp, spread=0.0).k > 80
+    assert 3 <= found.k <= 10
+    assert found.continuum
 
 
 @settings(max_examples=12)

@@ -44,7 +44,8 @@ def test_freedoms_that_paid_are_named(courses):
 def test_linked_clusters_have_them_too(courses):
     gp = tl.GP.se(0.2, 0.5, 0.1)
     found = tl.evidence_linkage(courses, gp, 1, up_to="delay", max_delay=0.4)
-    assert "were joined. Each course had a delay (at most 0." in methods(subject(courses, gp, found))[0]
+    spread = "with a learned spread within clusters of 0 signal s.d. (0)."
+    assert f"were joined, {spread} Each course had a delay (at most 0." in methods(subject(courses, gp, found))[0]
 
 
 def test_nodes_of_delays_are_no_noise(courses):

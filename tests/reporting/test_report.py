@@ -297,7 +297,7 @@ def test_model_speaks_in_the_units_of_the_data(profiles, study):
     assert entries["Length scale"].startswith("0.906 h.")
     assert entries["Noise"].startswith("0.0817.")
     given = tl.GP.se(2.0, signal_sd=1.0, noise_sd=0.1)
-    entries = dict(model(subject(study[0], given, tl.evidence_linkage(study[0], given, 2))))
+    entries = dict(model(subject(study[0], given, tl.evidence_linkage(study[0], given, 2, spread=0.0))))
     assert entries["Origin"] == "These numbers were given, not fitted to the courses."
     assert entries["Spread"].startswith("0 (given)")
     periodic = tl.GP("periodic", 1.0, 0.1)

@@ -40,7 +40,7 @@ from timelike.runs.question_record import is_question
 from timelike.runs.repeat import differences, reading_of_others
 from timelike.runs.repeat import repeat as repeat_run
 
-SPREAD = "How much curves of a cluster differ, in units of the signal (default: mixture learns it, evidence takes 0)."
+SPREAD = "How much curves of a cluster differ, in units of the signal (mixture, evidence; default: learned)."
 ROBUST = "Let single wild values count for little, in the fit where they decide and in the mixture."
 
 NOISE = (

@@ -39,7 +39,7 @@ def _mixture(courses: TimeCourses, gp: GP, *, refine: bool, **settings: Any) -> 
 
 
 def _evidence(courses: TimeCourses, gp: GP, k: int | None, spread: float | None, **free: Any) -> Clustering:
-    return evidence_linkage(courses, gp, k, spread=spread or 0.0, **free)
+    return evidence_linkage(courses, gp, k, spread=spread, **free)
 
 
 def _linked(linkage: str) -> Callable[..., Clustering]:

@@ -180,7 +180,7 @@ class EvidenceLinkage(CurveClusterer):
     Parameters
     ----------
     n_clusters : int or None
-        Chosen by the evidence if None.
+        Learned with the spread if None, or, where that is given, chosen by the evidence.
     times : (t,) or None
         When the columns of X were measured; repeated times are replicates. None: 0, 1, 2, ...
     kernel, mean, clock
@@ -188,8 +188,8 @@ class EvidenceLinkage(CurveClusterer):
     gp : GP or None
         A model to use as it is, in which case nothing is fitted. None: fitted to X.
     spread : float or None
-        How much curves of one cluster differ, in units of the signal_sd. 0: identical but for the noise, as in the
-        paper. None: learned.
+        How much curves of one cluster differ, in units of the signal_sd. None: learned. 0: identical but for the
+        noise, as in the paper.
     up_to, max_delay
         In what courses of a cluster may differ, as in :class:`GPMixture`.
 
@@ -219,7 +219,7 @@ class EvidenceLinkage(CurveClusterer):
     mean: str | float = "constant"
     clock: str | float = "auto"
     gp: GP | None = None
-    spread: float | None = 0.0
+    spread: float | None = None
     up_to: str | Sequence[str] = ()
     max_delay: float | None = None
 

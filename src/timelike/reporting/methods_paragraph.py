@@ -112,7 +112,8 @@ def _grouping(subject: Subject) -> str:
     if clustering.method == "evidence linkage" and isinstance(clustering, CurveClustering):
         return (
             f"Courses were merged into {k} by agglomeration: at each step the two sets with the largest log likelihood "
-            f"ratio of one shared curve to two were joined.{freedoms.methods(clustering, _unit(subject.naming))}"
+            f"ratio of one shared curve to two were joined, with {_spread(clustering)}."
+            f"{freedoms.methods(clustering, _unit(subject.naming))}"
         )
     if clustering.method == "leiden":
         return (
@@ -132,9 +133,14 @@ _NUMBER = {
 }
 
 
+def _spread(clustering: CurveClustering) -> str:
+    whence = "learned" if clustering.learned else "given"
+    sizes = f"{number(clustering.spread)} signal s.d. ({number(clustering.deviation.sd)})"
+    return f"a {whence} spread within clusters of {sizes}"
+
+
 def _mixture(clustering: CurveClustering, k: str, how: str) -> str:
-    spread = f"a {'learned' if clustering.learned else 'given'} spread within clusters of "
-    spread += f"{number(clustering.spread)} signal s.d. ({number(clustering.deviation.sd)})"
+    spread = _spread(clustering)
     if len(clustering.noise) > 1:
         spread += ", and with the noise of each course summed out"
     wild = len(clustering.outliers())

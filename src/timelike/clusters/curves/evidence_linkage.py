@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -10,11 +11,14 @@ from timelike.base import checks
 from timelike.base.arrays import Floats, Ints
 from timelike.base.blas import one_thread_below
 from timelike.clusters.curves.aligned_merges import agglomerate_aligned
-from timelike.clusters.curves.ascent import best_spread, check_spread, one_hot, placed, sure
+from timelike.clusters.curves.ascent import check_spread, climb, one_hot, placed, responsibilities, sure
 from timelike.clusters.curves.bound import AnySpread, AtSpread, Clusters, Given, sample, scores, soften
 from timelike.clusters.curves.curve_clustering import CurveClustering
-from timelike.clusters.curves.membership import Step, judged_at_nodes, placed_at
+from timelike.clusters.curves.freedom_search import searched
+from timelike.clusters.curves.membership import Choice, Step, judged_at_nodes, placed_at
 from timelike.clusters.curves.merges import Merges, agglomerate
+from timelike.clusters.curves.mixture import LEAST_GAIN, MAX_K, sought
+from timelike.clusters.curves.notes import say
 from timelike.clusters.tree import cut_tree
 from timelike.courses import TimeCourses
 from timelike.exceptions import InputError
@@ -29,8 +33,8 @@ MOST_MOVED = 2000
 """So many courses can be moved."""
 SETTLING = 10
 """How often courses find their places in clusters anew."""
-SPREADS = (0.0, 0.1, 0.3, 0.7)
-"""Where learning the spread begins."""
+SCOUTS = 1000
+"""So many courses at most, drawn at random, show how much those of a cluster differ."""
 SHOWN = 50
 """Numbers of clusters in the path, from one on; `evidence` has them all."""
 
@@ -40,7 +44,7 @@ def evidence_linkage(
     gp: GP,
     k: int | None = None,
     *,
-    spread: float | None = 0.0,
+    spread: float | None = None,
     up_to: str | Sequence[str] = (),
     max_delay: float | None = None,
 ) -> CurveClustering:
@@ -56,11 +60,14 @@ def evidence_linkage(
     gp
         From :func:`timelike.fit`, or given.
     k
-        Number of clusters. By default the one for which the evidence of all clusters, plus the log probability of
-        dividing the courses so, is largest (all divisions into k sizes are equally likely a priori).
+        Number of clusters. By default it is learned with the spread. Where the spread is given, it is the number for
+        which the evidence of all clusters, plus the log probability of dividing the courses so, is largest (all
+        divisions into k sizes are equally likely a priori).
     spread
         How much curves of one cluster differ, in units of the signal_sd. 0: courses of a cluster are identical but for
-        the noise, as in the paper. None: learned, which takes eight trees.
+        the noise, as in the paper; real courses then make a great many clusters. By default learned, by a quick
+        :func:`timelike.mixture` of at most 1,000 of the courses; 0 where a spread does not clearly describe these
+        better. Where they look like a continuum, a warning says so.
     up_to, max_delay
         In what courses of a cluster may differ: any of ``"level"``, ``"gain"`` and ``"delay"``, as in
         :func:`timelike.mixture`. Two clusters are merged where one, moved in time and made larger, suits the other
@@ -70,7 +77,8 @@ def evidence_linkage(
     -------
     CurveClustering
         ``linkage`` is SciPy's: heights are losses of evidence, ``E(P) + E(Q) - E(P + Q)``, made non-decreasing by a
-        running maximum and shifted to begin at zero. ``evidence`` has what speaks for each number of clusters.
+        running maximum and shifted to begin at zero. ``evidence`` has what speaks for each cut of this tree: with
+        each course in one cluster and no other, often for more clusters than are learned with a spread.
 
     Examples
     --------
@@ -89,8 +97,10 @@ def evidence_linkage(
     with one_thread_below():
         here = gp.at(courses, free.thinned(*MOVED)).smooth()
         data = sample(here)
-        tree, tau = _learned(data, k) if spread is None else (_Tree(data.at(spread)), float(spread))
-        number = int(k or tree.best)
+        choice = _learned(data, k) if spread is None else None
+        tau = float(spread or 0) if choice is None else choice.fit.spread
+        tree = _Tree(data.at(tau))
+        number = int(k or (tree.best if choice is None else choice.fit.k))
         weights, at_nodes = tree.weights(data.at(tau), number)
         found = CurveClustering(
             labels=tree.labels(number),
@@ -106,8 +116,12 @@ def evidence_linkage(
             places=None if at_nodes is None else placed_at(at_nodes),
             learned=spread is None,
             path=tree.path(tau),
+            continuum=choice is not None and choice.continuum,
         )
-        return found.renumbered(found.peak_order())
+        found = found.renumbered(found.peak_order())
+    if choice is not None:
+        say(number, k, choice, where="")
+    return found
 
 
 def _check(courses: TimeCourses, k: int | None, spread: float | None, free: Freedom) -> None:
@@ -126,14 +140,18 @@ def _check(courses: TimeCourses, k: int | None, spread: float | None, free: Free
     check_spread(spread)
 
 
-def _learned(data: AnySpread, k: int | None) -> tuple[_Tree, float]:
-    """The tree and the spread with the largest evidence, from several spreads on, learning and merging in turns."""
-    found = []
-    for tau in SPREADS:
-        tree = _Tree(data.at(tau))
-        better = best_spread(data, tree.certain(k or tree.best))
-        found += [(tree, tau), (_Tree(data.at(better)), better)]
-    return max(found, key=lambda pair: pair[0].total(k))
+def _learned(data: AnySpread, k: int | None) -> Choice:
+    """A mixture of some of the courses, whose spread and number of clusters go together.
+
+    The evidence of a tree cannot choose them: it knows no course between two clusters, and so prefers many clusters
+    without spread. Courses are identical where a spread does not raise the bound by what it costs.
+    """
+    few = data.draw(SCOUTS, seed=0)
+    few = few.thinned(*searched(few)) if len(few.free) > 1 else few
+    choice = sought(few, None if k is None else min(k, len(few)), None, MAX_K, seed=0)
+    identical = climb(few, responsibilities(few, choice.fit), 0.0)
+    earned = choice.fit.bound - identical.bound > LEAST_GAIN
+    return choice if earned else replace(choice, fit=replace(choice.fit, spread=0.0))
 
 
 class _Tree:

@@ -7,13 +7,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from timelike.base.arrays import Floats, Ints
+from timelike.base.threads import run_tiles
+from timelike.base.tiles import Tile, upper_tiles
 from timelike.clusters.curves.bound import AtSpread
 from timelike.pairs.elimination import engine
+from timelike.pairs.job import mirror
 
-PAIRS = 1 << 15
-"""Pairs whose first gains are computed at once: their arrays stay in the cache."""
-COMPACT_BELOW = 0.7
-"""Clusters that are gone are dropped from the arrays when less than this share is left."""
+SIDE = 128
+"""First gains are computed in tiles of so many clusters a side: their arrays stay in the cache."""
+TRIM_BELOW = 0.95
+"""Places of clusters that are gone are cut off when less than this share is in use."""
+GONE = -1
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,36 +37,102 @@ class Merges:
         return np.column_stack([np.sort(self.pairs, axis=1), height - height[:1], self.sizes]).astype(float)
 
 
+def agglomerate(state: AtSpread) -> Merges:
+    """Merge the two clusters with the largest ``E(P + Q) - E(P) - E(Q)`` until one is left.
+
+    All gains are kept, (N, N); each merge computes one new row of them, against all clusters at once. A cluster that
+    is gone leaves its place to the last one.
+    """
+    count = len(state)
+    slots, number, size = _Slots(state), np.arange(count), np.ones(count, dtype=np.intp)
+    table = _Table(_first_gains(state, slots))
+    pairs, gains, sizes = np.empty((count - 1, 2), np.intp), np.empty(count - 1), np.empty(count - 1, np.intp)
+    for m in range(count - 1):
+        p, q, gains[m] = table.largest()
+        pairs[m], sizes[m], last = number[[p, q]], size[p] + size[q], count - 1 - m
+        number[p], size[p], number[q], size[q] = count + m, sizes[m], number[last], size[last]
+        slots.merge(p, q, gains[m])
+        table.merge(p, q, slots.gains(slice(p, p + 1), slice(None))[0])
+    return Merges(pairs, gains, sizes)
+
+
 class _Slots:
     """Summed information of the clusters that there are now, one a slot, with the slot as last index."""
 
     def __init__(self, state: AtSpread) -> None:
-        self.diagonal = state.diagonal
-        if self.diagonal:
-            self.A = np.ascontiguousarray(np.diagonal(state.A, axis1=1, axis2=2)[state.design_of].T)
-        else:
-            rows, cols = np.tril_indices(state.A.shape[1])
-            self.A = np.ascontiguousarray(state.A[:, rows, cols][state.design_of].T)
+        self.diagonal, rank = state.diagonal, state.A.shape[1]
+        self.engine = engine(len(state) ** 2 * rank**3)
+        A = np.diagonal(state.A, axis1=1, axis2=2) if self.diagonal else state.A[:, *np.tril_indices(rank)]
+        self.A = np.ascontiguousarray(A[state.design_of].T)
         self.b = np.ascontiguousarray(state.b.T)
         self.own = state.own.copy()
 
-    def gains(self, rows: slice) -> Floats:
-        """``E(P + Q) - E(P) - E(Q)`` of the clusters `rows` with all."""
-        A, b = self.A[:, rows], self.b[:, rows]
+    def gains(self, rows: slice, cols: slice) -> Floats:
+        """``E(P + Q) - E(P) - E(Q)`` of the clusters `rows` with the clusters `cols`."""
+        A_i, b_i, A_j, b_j = self.A[:, rows], self.b[:, rows], self.A[:, cols], self.b[:, cols]
         if self.diagonal:
-            together = _diagonal_evidence(A[:, :, None] + self.A[:, None], b[:, :, None] + self.b[:, None])
+            together = _diagonal_evidence(A_i[:, :, None] + A_j[:, None], b_i[:, :, None] + b_j[:, None])
         else:
-            quadratic, log_det = engine()(np.ascontiguousarray(A), np.ascontiguousarray(b), self.A, self.b)
+            quadratic, log_det = self.engine(*map(np.ascontiguousarray, (A_i, b_i, A_j, b_j)))
             together = quadratic - log_det / 2
-        return together - self.own[rows, None] - self.own
+        own = self.own[cols]
+        return together[:, : len(own)] - self.own[rows, None] - own
 
     def merge(self, p: int, q: int, gain: float) -> None:
-        self.A[:, p] += self.A[:, q]
-        self.b[:, p] += self.b[:, q]
+        """Put q to p, and the last cluster in the place of q."""
+        last = len(self.own) - 1
+        for x in (self.A, self.b):
+            x[:, p] += x[:, q]
+            x[:, q] = x[:, last]
         self.own[p] += self.own[q] + gain
+        self.own[q] = self.own[last]
+        self.own = self.own[:last]
+        if last < TRIM_BELOW * self.b.shape[1]:
+            self.A, self.b = (np.ascontiguousarray(x[:, :last]) for x in (self.A, self.b))
 
-    def keep(self, alive: Ints) -> None:
-        self.A, self.b, self.own = (np.ascontiguousarray(x[..., alive]) for x in (self.A, self.b, self.own))
+
+class _Table:
+    """The gains of all pairs of clusters, S, and for each cluster the largest of them and whose it is.
+
+    A cluster whose partner is gone keeps that gain as a bound, which what is left does not exceed, and is looked
+    through again only when no other gain is larger.
+    """
+
+    def __init__(self, S: Floats) -> None:
+        self.S = S
+        self.partner = S.argmax(axis=1)
+        self.best = S[np.arange(len(S)), self.partner]
+
+    def largest(self) -> tuple[int, int, float]:
+        """The two clusters that gain most, the earlier place first, and what they gain."""
+        p = int(self.best.argmax())
+        while self.partner[p] == GONE:
+            self._look_through(p)
+            p = int(self.best.argmax())
+        q = int(self.partner[p])
+        return min(p, q), max(p, q), float(self.best[p])
+
+    def merge(self, p: int, q: int, row: Floats) -> None:
+        """Put q to p, whose gains are now `row`, and the last cluster in the place of q."""
+        last, partner, best = len(self.best) - 1, self.partner, self.best
+        partner[(partner == p) | (partner == q)] = GONE
+        partner[partner == last] = q
+        partner[q], best[q] = partner[last], best[last]
+        self.S[q], self.S[:, q] = self.S[last], self.S[:, last]
+        self.S[q, q] = -np.inf
+        self.S, self.partner, self.best = self.S[:last, :last], partner[:last], best[:last]
+        self._renew(p, row)
+
+    def _renew(self, p: int, row: Floats) -> None:
+        row[p] = -np.inf
+        self.S[p], self.S[:, p] = row, row
+        better = row >= self.best
+        self.partner[better], self.best[better] = p, row[better]
+        self._look_through(p)
+
+    def _look_through(self, p: int) -> None:
+        self.partner[p] = self.S[p].argmax()
+        self.best[p] = self.S[p, self.partner[p]]
 
 
 def _diagonal_evidence(A: Floats, b: Floats) -> Floats:
@@ -74,42 +144,9 @@ def _diagonal_evidence(A: Floats, b: Floats) -> Floats:
     return (quadratic - logs) / 2
 
 
-def agglomerate(state: AtSpread) -> Merges:
-    """Merge the two clusters with the largest ``E(P + Q) - E(P) - E(Q)`` until one is left.
-
-    All gains are kept, (N, N); each merge computes one new row of them, against all clusters at once, and for
-    each cluster the best partner is remembered and sought again only when it is gone.
-    """
-    count = len(state)
-    slots, S = _Slots(state), _first_gains(state)
-    number, size = np.arange(count), np.ones(count, dtype=np.intp)
-    partner = S.argmax(axis=1)
-    best = S[np.arange(count), partner]
-    pairs, gains, sizes = np.empty((count - 1, 2), np.intp), np.empty(count - 1), np.empty(count - 1, np.intp)
-    for m in range(count - 1):
-        p = int(best.argmax())
-        q = int(partner[p])
-        pairs[m], gains[m], sizes[m] = (number[p], number[q]), best[p], size[p] + size[q]
-        slots.merge(p, q, gains[m])
-        number[p], size[p] = count + m, sizes[m]
-        size[q] = 0
-        row = slots.gains(slice(p, p + 1))[0]
-        row[(size == 0) | (number == count + m)] = -np.inf
-        S[p], S[:, p], S[q], S[:, q] = row, row, -np.inf, -np.inf
-        _renew(S, row, p, q, partner, best)
-        if (size > 0).sum() < COMPACT_BELOW * len(size):
-            alive = np.flatnonzero(size)
-            where = np.cumsum(size > 0) - 1
-            S, number, size = S[np.ix_(alive, alive)], number[alive], size[alive]
-            partner, best = where[partner[alive]], best[alive]
-            slots.keep(alive)
-    return Merges(pairs, gains, sizes)
-
-
-def _first_gains(state: AtSpread) -> Floats:
+def _first_gains(state: AtSpread, slots: _Slots) -> Floats:
     """Gains of all pairs of courses, (N, N), the same bits on both sides of the diagonal, which is -inf."""
-    S = _shared_gains(state) if state.diagonal and len(state.A) == 1 else _own_gains(state)
-    S = np.maximum(S, S.T)
+    S = _shared_gains(state) if state.diagonal and len(state.A) == 1 else _own_gains(slots)
     np.fill_diagonal(S, -np.inf)
     return S
 
@@ -122,25 +159,21 @@ def _shared_gains(state: AtSpread) -> Floats:
     S = b @ b.T
     S += alone[:, None]
     S += alone - np.log1p(gains).sum() / 2
+    mirror(S)
     return S
 
 
-def _own_gains(state: AtSpread) -> Floats:
-    slots = _Slots(state)
-    S = np.empty((len(state), len(state)))
-    step = max(1, PAIRS // len(state))
-    for start in range(0, len(state), step):
-        rows = slice(start, min(start + step, len(state)))
-        S[rows] = slots.gains(rows)
+def _own_gains(slots: _Slots) -> Floats:
+    """Otherwise a factorisation for each pair."""
+    S = np.empty((len(slots.own), len(slots.own)))
+
+    def fill(tile: Tile) -> None:
+        rows, cols = tile
+        S[rows, cols] = slots.gains(rows, cols)
+        if rows == cols:
+            mirror(S[rows, cols])
+        else:
+            S[cols, rows] = S[rows, cols].T
+
+    run_tiles(fill, upper_tiles(len(S), SIDE), None, "linkage")
     return S
-
-
-def _renew(S: Floats, row: Floats, p: int, q: int, partner: Ints, best: Floats) -> None:
-    """Best partners after cluster q went into p, whose gains are now `row`."""
-    gone = ((partner == p) | (partner == q)) & (best > -np.inf)
-    better = row >= best
-    partner[better], best[better] = p, row[better]
-    stale = np.union1d(np.flatnonzero(gone & ~better), [p])
-    partner[stale] = S[stale].argmax(axis=1)
-    best[stale] = S[stale, partner[stale]]
-    best[q] = -np.inf
