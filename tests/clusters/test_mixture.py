@@ -234,27 +234,18 @@ def test_separate_clusters_are_no_continuum():
     assert nmi(found, truth) == pytest.approx(1)
 
 
-def test_choice_between_peak_and_continuum(monkeypatch):
+def test_choice_between_peak_and_continuum():
     def path(*bounds):
         return [Fit(None, Clusters(None, None, np.ones(k)), 0.0, b) for k, b in enumerate(bounds, start=1)]
 
-    monkeypatch.setattr("timelike.clusters.curves.mixture.crowded", lambda *_: True)
-    assert choose(path(0), None)[0].k == 1
-    assert choose(path(0, -3, -5), None)[0].k == 1
-    assert choose(path(0, 50, 90, 80), None)[0].k == 3
+    assert choose(path(0))[0].k == 1
+    assert choose(path(0, -3, -5))[0].k == 1
+    assert choose(path(0, 50, 90, 80))[0].k == 3
     for ended_abruptly in (path(0, 50, 90, 120, 150, 140), path(0, 5, 3, 200, 201, 190)):
-        peak, finest = choose(ended_abruptly, None)
+        peak, finest = choose(ended_abruptly)
         assert (peak.k, finest) == (5, None)
-    coarse, finest = choose(path(0, 500, 800, 900, 905, 908, 909, 908), None)
+    coarse, finest = choose(path(0, 500, 800, 900, 905, 908, 909, 908))
     assert (coarse.k, finest.k) == (3, 7)
-
-
-def test_a_short_tail_is_a_doubt_only_in_a_crowd(monkeypatch):
-    bounds = [0, 300, 500, 700, 800, 900, 920, 930]
-    fits = [Fit(None, Clusters(None, None, np.ones(k)), 0.0, b) for k, b in enumerate(bounds, start=1)]
-    for crowd, finest in ((True, 8), (False, None)):
-        monkeypatch.setattr("timelike.clusters.curves.mixture.crowded", lambda *_, crowd=crowd: crowd)
-        assert getattr(choose(fits, None)[1], "k", None) == finest
 
 
 def test_twenty_clusters_are_no_continuum():

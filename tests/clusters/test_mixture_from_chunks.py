@@ -114,7 +114,7 @@ def test_neither_chunks_nor_blocks_nor_threads_matter():
 
 def test_continuum_is_said(monkeypatch):
     courses, _ = six()
-    monkeypatch.setattr("timelike.clusters.curves.mixture.choose", lambda fits, _: (fits[1], fits[2]))
+    monkeypatch.setattr("timelike.clusters.curves.mixture.choose", lambda fits: (fits[1], fits[2]))
     with pytest.warns(DataWarning, match="continuum"):
         found = mixture_from_chunks(parts(courses), GP, robust=False, effort=SMALL)
     assert (found.k, found.continuum) == (2, True)

@@ -255,13 +255,6 @@ class AnySpread:
         each = self.base + (1 - 1 / scale) * self.squares / 2 - self.sizes * np.log(scale) / 2
         return np.tile(each, len(self.free.delays))
 
-    def total(self) -> Floats:
-        """What all courses together know about a curve, without a spread: the sum of A_0, (r, r)."""
-        weight = np.bincount(self.design_of, minlength=len(self.gains)).astype(float)
-        if self.apart is not None:
-            return np.asarray(np.tensordot(weight, self.apart.A, axes=1))
-        return np.asarray(np.tensordot(weight, self._squared(self.gains[None])[0], axes=1))
-
     def draw(self, count: int, seed: int) -> AnySpread:
         """So many of the courses, drawn at random; all of them where there are no more."""
         if count >= len(self):

@@ -18,7 +18,7 @@ from timelike.clusters.curves.freedom_search import searched
 from timelike.clusters.curves.membership import Choice, Step, judged_at_nodes, placed_at
 from timelike.clusters.curves.merges import Merges, agglomerate
 from timelike.clusters.curves.mixture import LEAST_GAIN, MAX_K, sought
-from timelike.clusters.curves.notes import say
+from timelike.clusters.curves.notes import say_continuum, say_fewer
 from timelike.clusters.tree import cut_tree
 from timelike.courses import TimeCourses
 from timelike.exceptions import InputError
@@ -116,11 +116,12 @@ def evidence_linkage(
             places=None if at_nodes is None else placed_at(at_nodes),
             learned=spread is None,
             path=tree.path(tau),
-            continuum=choice is not None and choice.continuum,
+            continuum=choice is not None and choice.doubtful,
         )
         found = found.renumbered(found.peak_order())
     if choice is not None:
-        say(number, k, choice, where="")
+        say_fewer(number, k)
+        say_continuum(number, choice)
     return found
 
 

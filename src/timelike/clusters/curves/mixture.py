@@ -42,12 +42,10 @@ from timelike.gp.wild import NONE, wild_values
 MAX_K = 40
 FEWEST = 4
 """The number of clusters is in doubt only above so many: fewer are seen at a glance."""
-TAIL_GAIN = 0.05
+TAIL_GAIN = 0.1
 """Steps that gain less than this share of the whole together are a tail."""
-LONG, SHORT = 0.3, 0.25
-"""A tail of more than the first share of the steps is long; of more than the second where clusters are crowded."""
-CROWDED = 0.15
-"""They are if courses of a cluster differ by more than this share of what separates the nearest two clusters."""
+LONG = 0.36
+"""A tail of more than this share of the steps is long: where clusters are there, at most a third is."""
 NOISES = ("auto", "common")
 DEVIATION_ROUNDS = 4
 """How often clusters are sought anew after their deviations were learned."""
@@ -339,7 +337,7 @@ def sought(
     if len(few.nodes) > 1:
         few = few.draw(LISTENERS, seed)
     fits = walk(few, spread, min(max_k, len(few)), seed, effort)
-    fit, finest = choose(fits, few)
+    fit, finest = choose(fits)
     if few is data:
         return Choice(fit, steps(fits, len(few)), finest)
     if finest is not None:
@@ -361,33 +359,22 @@ def _around(data: Courses, fits: list[Fit], spread: float | None, effort: Effort
     return [by_k[k] for k in sorted(by_k)]
 
 
-def choose(fits: list[Fit], data: AnySpread) -> tuple[Fit, Fit | None]:
-    """The fit with the largest bound, and None; where that is in doubt, a coarse fit and a fine one.
+def choose(fits: list[Fit]) -> tuple[Fit, Fit | None]:
+    """The fit with the largest bound, and None; where that is in doubt, a coarse fit and that one.
 
     It is in doubt where the way to the top ends in a long tail of steps that gain little: under any misfit of the model
-    the bound prefers ever more clusters. The coarse fit keeps three quarters of the gain, the fine one has it all.
+    the bound prefers ever more clusters. The coarse fit keeps three quarters of the gain.
     """
     bounds = np.array([fit.bound for fit in fits])
     best = int(bounds.argmax())
     gains = np.diff(bounds[: best + 1])
-    if best < FEWEST or not (_tail(gains) > LONG or (_tail(gains) > SHORT and crowded(data, fits[best]))):
+    if best < FEWEST or _tail(gains) <= LONG:
         return fits[best], None
     coarse = int(np.flatnonzero(bounds >= bounds[0] + KEPT * gains.sum())[0])
     return fits[coarse], fits[best]
 
 
 def _tail(gains: Floats) -> float:
-    """The share of the steps, the last, that gain next to nothing together."""
+    """The share of the steps, the last, that gain little together."""
     little = np.cumsum(gains[::-1]) < TAIL_GAIN * gains.sum()
     return float(little.argmin() / len(gains))
-
-
-def crowded(data: AnySpread, fit: Fit) -> bool:
-    """Whether courses of a cluster differ by more than a small part of what separates it from the nearest other.
-
-    Both are root mean squares over all values, counted by their precision, which the courses' information knows.
-    """
-    mean, metric = fit.clusters.moments[0], data.total()
-    between = mean[:, None] - mean
-    squares = np.einsum("pqd,de,pqe->pq", between, metric, between)[np.triu_indices(len(mean), 1)]
-    return bool(fit.spread**2 * np.trace(metric) > (CROWDED**2) * squares.min())

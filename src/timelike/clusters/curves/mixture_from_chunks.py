@@ -27,7 +27,7 @@ from timelike.clusters.curves.bound import Fit, Rule
 from timelike.clusters.curves.curve_clustering import CurveClustering
 from timelike.clusters.curves.membership import Choice, Step, counts, judged, kept, likeliest, staying
 from timelike.clusters.curves.mixture import MAX_K, check_settings, chosen, sought
-from timelike.clusters.curves.notes import say_fewer
+from timelike.clusters.curves.notes import say_continuum, say_fewer
 from timelike.clusters.curves.scratch import Block, BlocksOnDisk, Means, means_of, on_scratch, spooled
 from timelike.exceptions import DataWarning, InputError, warn
 from timelike.gp import GP, Curve
@@ -189,8 +189,7 @@ def mixture_from_chunks(
         if out is not None:
             _write(Path(out), result, spool.names())
     say_fewer(result.k, k)
-    if choice.doubtful:
-        say_continuum(result)
+    say_continuum(result.k, choice, where="path has them all; ")
     _say_left_out(spool.left_out, spool.left_out + int(spool.counts @ spool.designs.sizes))
     return result
 
@@ -200,16 +199,6 @@ def _say_left_out(count: int, total: int) -> None:
     if count:
         message = f"{count:,} of {total:,} values are wild and count for nothing; robust=False gives all full weight."
         warn(message, DataWarning)
-
-
-def say_continuum(found: ChunkedClustering) -> None:
-    """Tell the user that the number of clusters depends on how fine one looks."""
-    most = max(found.path, key=lambda step: step.bound).k
-    warn(
-        f"the courses look like a continuum rather than clusters: up to {most} describe them ever a little better. "
-        f"{found.k} are shown; path has them all; give k for another number.",
-        DataWarning,
-    )
 
 
 def _check_places(out: str | PathLike[str] | None, scratch: str | PathLike[str] | None) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 from timelike.base import checks
 from timelike.clusters.curves.curve_clustering import CurveClustering
 from timelike.clusters.curves.granularity import levels
+from timelike.clusters.curves.membership import Choice
 from timelike.exceptions import DataWarning, warn
 from timelike.gp import GP
 from timelike.gp.wild import Wild
@@ -19,6 +20,17 @@ def say_fewer(found: int, k: int | None) -> None:
     if k is not None and found < k:
         message = f"asked for {k} clusters, the data support {found}: the others lost all their courses."
         warn(message, DataWarning)
+
+
+def say_continuum(shown: int, choice: Choice, where: str = "") -> None:
+    """Tell the user that so many clusters are a choice of how fine to look, where nothing can be merged."""
+    if choice.doubtful:
+        most = max(choice.path, key=lambda step: step.bound).k
+        warn(
+            f"the courses look like a continuum rather than clusters: up to {most} describe them ever a little better. "
+            f"{shown} are shown; {where}give k for another number.",
+            DataWarning,
+        )
 
 
 def say_doubt(found: CurveClustering) -> None:
