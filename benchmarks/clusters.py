@@ -434,13 +434,13 @@ NOTES = """## Where we do not win, and why
   evidence for each person; the sixth has 108 people, 104 of them of group 2, whose pressure rises while that of the
   group falls.
 - **uneven 0.10.** In the 12 sets without K = 3 the bound prefers 2 clusters, by 0.2 to 5.1 in log evidence for the set.
-- **Calibration.** With K given or rightly chosen the mean gap over all courses is below 0.01, and what is left is on the
-  careful side: with K given 0.04 too low between 0.8 and 0.9, and 0.08 below 0.5. It is largest for 500, 50 and 10
-  courses; in other sets of that kind the fit to K = 3 divided the large cluster in two and missed the small one. Where K
-  is chosen too small, courses are stated with 0.95 and more on average and 0.7 is true: probabilities take the number of
-  clusters as known. With noise as large as the signal and K given they are 0.05 too high; probably (not tested) because
-  all sizes of clusters are equally likely beforehand, and here they are equal. With 3 x the signal K is chosen too small
-  in all sets, and a K that is given is stated with 0.68 where 0.32 is true.
+- **Calibration.** With K given or rightly chosen the mean gap over all courses is below 0.01, and what is left is
+  on the careful side: with K given 0.04 too low between 0.8 and 0.9, and 0.08 below 0.5. It is largest for 500, 50
+  and 10 courses; in other sets of that kind the fit to K = 3 divided the large cluster in two and missed the small
+  one. Where K is chosen too small, courses are stated with 0.95 and more on average and 0.7 is true: probabilities
+  take the number of clusters as known. With noise as large as the signal and K given they are 0.05 too high;
+  probably (not tested) because all sizes of clusters are equally likely beforehand, and here they are equal. With 3
+  x the signal K is chosen too small in all sets, and a K that is given is stated with 0.68 where 0.32 is true.
 - **evidence linkage.** Merges are never undone, and its NMI stays below the mixture's in every row.
 """
 
