@@ -124,7 +124,8 @@ def test_predict_is_that_of_the_mixture_in_memory():
     courses, _ = six(gaps=0.2)
     new = tl.TimeCourses.from_arrays([0.05, 0.5, 0.77], [[0, 1, 2], [9, -9, 9], [0.1, 0.2, 0.3]])
     found, whole = mixture_from_chunks(parts(courses), GP, k=6, effort=SMALL), mixture(courses, GP, k=6, effort=SMALL)
-    np.testing.assert_allclose(found.predict(new).probabilities, whole.predict(new).probabilities, atol=1e-4)
+    # In memory the uncertainty about who is in which cluster counts, too.
+    np.testing.assert_allclose(found.predict(new).probabilities, whole.predict(new).probabilities, atol=2e-3)
     assert found.predict(new).labels[1] == -1
 
 

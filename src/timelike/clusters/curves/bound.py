@@ -48,6 +48,8 @@ NONE = 0.01
 """Share of the courses that is expected to belong to no cluster."""
 LONG_RUN = 8
 """Where so many rows in a row have the same design, on average, they are worked on as one."""
+SLIGHT = 1e-3
+"""A course with a smaller weight in a cluster is not taken out of it before it is judged."""
 NEGLIGIBLE = 1e-8
 """Directions in which all courses together tell less than this, against 1 of the prior, are left out."""
 
@@ -476,6 +478,11 @@ def log_prior(n: Floats) -> float:
     return float(sizes - k * gammaln(ALPHA) + gammaln(ALPHA * k) + gammaln(k + 1))
 
 
+def expected_shares(sizes: Floats) -> Floats:
+    """Shares that clusters of sizes (..., K) are expected to have of all courses; what is missing to 1 is in none."""
+    return (1 - NONE) * (ALPHA + sizes) / (ALPHA * sizes.shape[-1] + sizes.sum(axis=-1, keepdims=True))
+
+
 # -- responsibilities ------------------------------------------------------------------------------------------
 
 
@@ -564,15 +571,31 @@ def scores(state: AtSpread, clusters: Clusters) -> Floats:
     """Log responsibilities up to a constant for each course, (N, K + 1)."""
     mean, covariance = clusters.moments
     second = covariance + mean[:, :, None] * mean[:, None, :]
+    levels = None if clusters.levels is None else state.nodes.expected_logs(clusters.levels)
+    return beside(state, Curves(mean, second, clusters.log_shares, levels))
+
+
+class Curves(NamedTuple):
+    """What a course is compared with: E w (K, r), E w w^T (K, r, r), log shares (K,), and those of the nodes (K, M)."""
+
+    mean: Floats
+    second: Floats
+    log_shares: Floats
+    levels: Floats | None
+
+
+def beside(state: AtSpread, curves: Curves) -> Floats:
+    """Expected log density of each row in each cluster with its share, and in none, up to a constant, (M N, K + 1)."""
+    mean, second, log_shares, levels = curves
     traces = state.A.reshape(len(state.A), -1) @ second.reshape(len(mean), -1).T / 2
-    traces -= clusters.log_shares
+    traces -= log_shares
     rho = np.empty((len(state.b), len(mean) + 1))
     np.matmul(state.b, mean.T, out=rho[:, :-1])
     rho[:, :-1] -= traces if len(traces) == 1 else traces[state.design_of]
     rho[:, -1] = state.alone + np.log(NONE)
-    if clusters.levels is not None:
+    if levels is not None:
         rho[:, :-1] += state.c[:, None]
-        state.by_node(rho)[:, :, :-1] += state.nodes.expected_logs(clusters.levels).T[:, None]
+        state.by_node(rho)[:, :, :-1] += levels.T[:, None]
     return rho
 
 
@@ -610,14 +633,15 @@ def log_division(n: Floats, count: int) -> float:
 # -- leaving a course out ----------------------------------------------------------------------------------------
 
 
-def left_out(state: AtSpread, r: Floats, clusters: Clusters, labels: Ints) -> Floats:
-    """Log density of each course given the others of its cluster, without its constant c, at each level, (M N,).
+def left_out(state: AtSpread, r: Floats, clusters: Clusters, labels: Ints, which: Ints | None = None) -> Floats:
+    """Log density of courses given the others of a cluster each, without their constant c, at each level, (M n,).
 
-    The course itself, as far as it belongs to the cluster, is taken out of the sums first.
+    The course itself, as far as it belongs to the cluster, is taken out of the sums first. All courses, or some.
     """
-    result = np.empty((len(state.nodes), len(state)))
-    for rows in chunks(len(state), len(result) * state.b.shape[1] ** 2):
-        result[:, rows] = _given_the_others(state, np.arange(len(state))[rows], r, clusters, labels[rows])
+    which = np.arange(len(state)) if which is None else which
+    result = np.empty((len(state.nodes), len(which)))
+    for rows in chunks(len(which), len(result) * state.b.shape[1] ** 2):
+        result[:, rows] = _given_the_others(state, which[rows], r, clusters, labels[rows])
     return result.ravel()
 
 
@@ -638,8 +662,40 @@ def _diagonal(gains: Floats, b: Floats) -> Floats:
     return (b**2 / (1 + gains) - np.log1p(gains)).sum(axis=-1) / 2
 
 
+def given_the_others(state: AtSpread, r: Floats, clusters: Clusters) -> Floats:
+    """Log density of each row given each cluster without the course itself, (M N, K); otherwise as :func:`predictive`.
+
+    A course is taken out of every cluster that it has a share in.
+    """
+    result, at_nodes = predictive(state, clusters), state.by_node(r)[:, :, :-1]
+    which, k = np.nonzero(at_nodes.sum(axis=0) > SLIGHT)
+    density = left_out(state, r, clusters, k, which).reshape(len(at_nodes), -1)
+    if clusters.levels is not None:
+        others = np.maximum(clusters.levels[k] - at_nodes[:, which, k].T, 0)
+        density += state.by_node(state.c)[:, which] + state.nodes.log_shares(others).T
+    state.by_node(result)[:, which, k] = density
+    return result
+
+
 def predictive(state: AtSpread, clusters: Clusters) -> Floats:
     """Log density of each row given each cluster, (M N, K): its level included, and the common part of c not."""
+    result = _predictive_diagonal(state, clusters) if state.diagonal else _predictive(state, clusters)
+    if clusters.levels is not None:
+        result += state.c[:, None]
+        state.by_node(result)[:] += state.nodes.log_shares(clusters.levels).T[:, None]
+    return result
+
+
+def _predictive_diagonal(state: AtSpread, clusters: Clusters) -> Floats:
+    result = np.empty((len(state.b), len(clusters.n)))
+    own = np.diagonal(state.A, axis1=1, axis2=2)[:, None]
+    for k, gains in enumerate(np.diagonal(clusters.A, axis1=1, axis2=2)):
+        known = _diagonal(gains, clusters.b[k])
+        state.by_node(result)[:, :, k] = _diagonal(gains + own, clusters.b[k] + state.by_node(state.b)) - known
+    return result
+
+
+def _predictive(state: AtSpread, clusters: Clusters) -> Floats:
     result = np.empty((len(state.b), len(clusters.n)))
     unit = np.eye(state.A.shape[1])
     for k, own in enumerate(clusters.evidence):
@@ -649,7 +705,4 @@ def predictive(state: AtSpread, clusters: Clusters) -> Floats:
             g = state.design_of[rows]
             squares = (z[rows, None, :] @ inverse[g] @ z[rows, :, None])[:, 0, 0]
             result[rows, k] = (squares - logs[g]) / 2 - own
-    if clusters.levels is not None:
-        result += state.c[:, None]
-        state.by_node(result)[:] += state.nodes.log_shares(clusters.levels).T[:, None]
     return result

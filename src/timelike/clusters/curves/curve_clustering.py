@@ -18,26 +18,27 @@ from timelike.clusters.curves import granularity
 from timelike.clusters.curves.alignment import aligned, delays_of, gains_of, levels_of
 from timelike.clusters.curves.ascent import responsibilities
 from timelike.clusters.curves.bound import (
-    ALPHA,
     NONE,
     AnySpread,
     AtSpread,
     Clusters,
     Given,
+    expected_shares,
     predictive,
     rescaled,
     sample,
-    soften,
 )
+from timelike.clusters.curves.draws import divisions
 from timelike.clusters.curves.membership import (
     Choice,
     Step,
     counts,
-    judged_at_nodes,
     kept,
     likeliest,
     placed_at,
     staying,
+    weighed_at_nodes,
+    weighed_beside,
 )
 from timelike.clusters.curves.noise import COMMON, Noise
 from timelike.clusters.curves.outlying_values import Outliers, outlying
@@ -87,8 +88,8 @@ class CurveClustering(Clustering):
     labels : (N,) int
         -1 for "none of these": a course that a curve of its own explains better than any cluster does.
     probabilities : (N, k) or None
-        Of each course to belong to each cluster, judged without its own share in the cluster's curve. What is
-        missing to 1 is the probability of "none of these".
+        Of each course to belong to each cluster, given the others in it: on average over divisions of the courses that
+        are as likely as the data make them. What is missing to 1 is the probability of "none of these".
     spread : float
         How much curves within a cluster differ, in units of how much the clusters' curves vary (the signal_sd).
         Zero: identical but for the noise.
@@ -486,10 +487,10 @@ class CurveClustering(Clustering):
             chances = None if fine.probabilities is None else granularity.summed(fine.probabilities, self.part_of)
             labels = np.append(self.part_of, -1)[fine.labels]
             return Clustering(labels, fine.names, self.k, f"predicted by {self.method}", chances)
-        state, clusters = self._beside(new_courses)
+        state, old = self._beside(new_courses)
         with one_thread_below():
-            known = state.over_nodes(predictive(state, clusters)) + clusters.log_shares
-            r, _ = soften(np.column_stack([known, state.over_nodes(state.alone) + np.log(NONE)]))
+            drawn = [z.astype(float) for z in self._divisions] or [self._weights.r]
+            r = weighed_beside(state, [Clusters.of(old, z) for z in drawn])
         labels = likeliest(r)
         return Clustering(labels, new_courses.names, self.k, f"predicted by {self.method}", r[:, :-1])
 
@@ -509,20 +510,29 @@ class CurveClustering(Clustering):
 
         if self.finest is not None:
             return self.finest.log_densities(new_courses)
-        state, clusters = self._beside(new_courses)
+        state, old = self._beside(new_courses)
         with one_thread_below():
+            clusters = Clusters.of(old, self._weights.r)
             given_cluster = state.over_nodes(predictive(state, clusters)) + np.log(expected_shares(clusters.n))
         either = np.column_stack([given_cluster, state.over_nodes(state.alone) + np.log(NONE)])
         return np.asarray(logsumexp(either, axis=1) + state.common)
 
-    def _beside(self, new_courses: TimeCourses) -> tuple[AtSpread, Clusters]:
-        """The information of new courses, and the clusters on the same basis."""
+    def _beside(self, new_courses: TimeCourses) -> tuple[AtSpread, AtSpread]:
+        """The information of new courses, and of those that were clustered, on the same basis."""
         joint = self.courses.joined(new_courses)
         split = len(self.courses)
         with one_thread_below():
             data = replace(sample(self.gp.at(joint, self.free), scale=self.deviation_scale), noise=self.noise)
-            new = data.select(np.arange(split, len(joint))).at(self.spread)
-            return new, self._summed(data.select(np.arange(split)))
+            new, old = data.select(np.arange(split, len(joint))), data.select(np.arange(split))
+            return new.at(self.spread), old.at(self.spread)
+
+    @cached_property
+    def _divisions(self) -> list[Bools]:
+        """Divisions of the courses among the clusters that were drawn, (M N, k + 1) each; none for mean courses."""
+        if self.probabilities is None:
+            return []
+        data = replace(sample(self.here, scale=self.deviation_scale), noise=self.noise)
+        return divisions(data.at(self.spread), self._weights.r)
 
     # -- single values ---------------------------------------------------------------------------------------
 
@@ -626,21 +636,16 @@ def _sizes(labels: Ints, part_of: Ints) -> tuple[float, ...]:
     return tuple(sorted(map(float, sizes), reverse=True))
 
 
-def expected_shares(sizes: Floats) -> Floats:
-    """Shares that clusters of these sizes are expected to have of all courses; what is missing to 1 is in none."""
-    return (1 - NONE) * (ALPHA + sizes) / (ALPHA * len(sizes) + sizes.sum())
-
-
 def finished(
     here: Modelled, data: AnySpread, choice: Choice, method: str, *, keep_single: bool = True, **known: Any
 ) -> CurveClustering:
-    """The clustering of a fit, with probabilities that leave each course out of its own cluster.
+    """The clustering of a fit, with probabilities that leave each course out and the others where they may be.
 
     A cluster that no course is nearest to is dropped; without `keep_single`, also a cluster of one course.
     """
     fit = choice.finest or choice.fit
     r, state = responsibilities(data, fit).r, data.at(fit.spread)
-    at_nodes = judged_at_nodes(state, r, fit.clusters)
+    at_nodes = weighed_at_nodes(state, r, fit.clusters)
     probabilities = at_nodes.sum(axis=0)
     sizes = counts(likeliest(probabilities), fit.k)
     keep = staying(sizes, fit.clusters.n, keep_single=keep_single)

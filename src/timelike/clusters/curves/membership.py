@@ -11,17 +11,19 @@ from numpy.typing import NDArray
 from timelike.base.arrays import Bools, Floats, Ints
 from timelike.clusters.curves.ascent import cheapest_merge, climbed, responsibilities
 from timelike.clusters.curves.bound import (
-    ALPHA,
     NONE,
     AnySpread,
     AtSpread,
     Clusters,
     Fit,
     Given,
-    left_out,
+    expected_shares,
+    given_the_others,
+    predictive,
     scores,
     soften,
 )
+from timelike.clusters.curves.draws import divisions
 
 ODD = 0.01
 """This share of the courses, and at least one, is not listened to: those that the clusters suit worst."""
@@ -96,23 +98,37 @@ def usual(few: AnySpread, fit: Fit) -> Ints:
 
 
 def judged(state: AtSpread, r: Floats, clusters: Clusters) -> Floats:
-    """Probabilities (N, K + 1) in which a course's own cluster is judged by the other courses in it."""
+    """Probabilities (N, K + 1) of each course, given the curves and shares that the others give the clusters."""
     return judged_at_nodes(state, r, clusters).sum(axis=0)
 
 
 def judged_at_nodes(state: AtSpread, r: Floats, clusters: Clusters) -> Floats:
     """The same at each node, (M, N, K + 1)."""
-    rho = scores(state, clusters)
-    nearest, everyone = state.over_nodes(rho[:, :-1]).argmax(axis=1), np.arange(len(state))
-    weights, k = state.by_node(r)[:, everyone, nearest], len(clusters.n)
-    weight = weights.sum(axis=0)
-    share = (ALPHA + clusters.n[nearest] - weight) / (ALPHA * k + clusters.n.sum() - weight)
-    density = state.by_node(left_out(state, r, clusters, nearest))
-    if clusters.levels is not None:
-        others = np.maximum(clusters.levels[nearest] - weights.T, 0)
-        density += state.by_node(state.c) + state.nodes.log_shares(others).T
-    state.by_node(rho)[:, everyone, nearest] = density + np.log(share * (1 - NONE))
+    rho = np.empty_like(r)
+    rho[:, :-1] = given_the_others(state, r, clusters)
+    rho[:, -1] = state.alone + np.log(NONE)
+    others = clusters.n - state.by_node(r)[:, :, :-1].sum(axis=0)
+    state.by_node(rho)[:, :, :-1] += np.log(expected_shares(np.maximum(others, 0)))
     return state.by_node(soften(rho, len(state.nodes))[0])
+
+
+def weighed_at_nodes(state: AtSpread, r: Floats, clusters: Clusters) -> Floats:
+    """The same where the other courses are not sure of their clusters either: on average over divisions of them."""
+    drawn = divisions(state, r)
+    if not drawn:
+        return judged_at_nodes(state, r, clusters)
+    total = np.zeros(state.by_node(r).shape)
+    for z in drawn:
+        one = z.astype(float)
+        total += judged_at_nodes(state, one, Clusters.of(state, one))
+    return total / len(drawn)
+
+
+def weighed_beside(new: AtSpread, drawn: list[Clusters]) -> Floats:
+    """Probabilities (N, K + 1) of new courses given clusters, on average over several draws of these."""
+    none = new.over_nodes(new.alone) + np.log(NONE)
+    each = [new.over_nodes(predictive(new, one)) + np.log(expected_shares(one.n)) for one in drawn]
+    return np.asarray(np.mean([soften(np.column_stack([known, none]))[0] for known in each], axis=0))
 
 
 def placed_at(at_nodes: Floats) -> Floats:

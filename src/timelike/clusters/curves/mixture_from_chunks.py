@@ -25,7 +25,8 @@ from timelike.clusters.clustering import Clustering
 from timelike.clusters.curves.ascent import EFFORT, Effort, climb
 from timelike.clusters.curves.bound import Fit, Rule
 from timelike.clusters.curves.curve_clustering import CurveClustering
-from timelike.clusters.curves.membership import Choice, Step, counts, judged, kept, likeliest, staying
+from timelike.clusters.curves.draws import sweeps
+from timelike.clusters.curves.membership import Choice, Step, counts, judged, kept, likeliest, staying, weighed_at_nodes
 from timelike.clusters.curves.mixture import MAX_K, check_settings, chosen, sought
 from timelike.clusters.curves.notes import say_continuum, say_fewer
 from timelike.clusters.curves.scratch import Block, BlocksOnDisk, Means, means_of, on_scratch, spooled
@@ -110,7 +111,10 @@ class ChunkedClustering:
         return self.means.curve(cluster, times)
 
     def predict(self, new_courses: TimeCourses) -> Clustering:
-        """The clusters that new courses belong to, with all probabilities; -1 for "none of these"."""
+        """The clusters that new courses belong to, with all probabilities; -1 for "none of these".
+
+        The clusters' curves count as known as the weights of all courses make them: many courses leave little doubt.
+        """
         return replace(self.means.predict(new_courses), method="predicted by mixture")
 
 
@@ -248,12 +252,12 @@ class ChunkLabels:
 def _finished(source: BlocksOnDisk, choice: Choice, *, keep_single: bool) -> ChunkedClustering:
     """The clustering of a fit; clusters that no course is nearest to are dropped."""
     fit = choice.fit
-    every = np.ones(fit.k, dtype=bool)
-    found, means = _labelled(source, fit, every, ~every)
+    every, weighed = np.ones(fit.k, dtype=bool), _weighed(source, fit)
+    found, means = _labelled(source, fit, weighed, every, ~every)
     sizes = counts(found.labels, fit.k)
     keep = staying(sizes, fit.clusters.n, keep_single=keep_single)
     if not keep.all():
-        found, means = _labelled(source, fit, keep, sizes == 0)
+        found, means = _labelled(source, fit, weighed, keep, sizes == 0)
     shown = _mean_courses(source, choice, Means(means.weight[keep], means.sums[keep]))
     order = shown.peak_order()
     number = np.append(np.argsort(order), -1).astype(np.int32)  # the last for -1
@@ -261,7 +265,17 @@ def _finished(source: BlocksOnDisk, choice: Choice, *, keep_single: bool) -> Chu
     return ChunkedClustering(*labels, shown.renumbered(order), fit.bound, choice.path, choice.doubtful)
 
 
-def _labelled(source: BlocksOnDisk, fit: Fit, keep: Bools, empty: Bools) -> tuple[ChunkLabels, Means]:
+def _weighed(source: BlocksOnDisk, fit: Fit) -> Floats | None:
+    """The probabilities of all courses, as in memory, where they are so few that divisions of them are drawn."""
+    if not sweeps(len(source), fit.k):
+        return None
+    state = source.draw(len(source), 0).at(fit.spread)
+    return weighed_at_nodes(state, fit.weights.of(state)[0], fit.clusters).sum(axis=0)
+
+
+def _labelled(
+    source: BlocksOnDisk, fit: Fit, weighed: Floats | None, keep: Bools, empty: Bools
+) -> tuple[ChunkLabels, Means]:
     """Labels of all courses among the clusters to keep, and the sums of which all clusters' mean courses are made."""
     count = len(source)
     found = ChunkLabels(np.empty(count, np.int32), np.empty(count, np.int32), np.empty(count, np.float32))
@@ -269,7 +283,8 @@ def _labelled(source: BlocksOnDisk, fit: Fit, keep: Bools, empty: Bools) -> tupl
     def label(block: Block) -> Means:
         state = source.sample(block).at(fit.spread)
         r, _ = fit.weights.of(state)
-        found.fill(block.rows, kept(judged(state, r, fit.clusters), keep, empty))
+        chances = judged(state, r, fit.clusters) if weighed is None else weighed[block.rows]
+        found.fill(block.rows, kept(chances, keep, empty))
         return means_of(source, block, r)
 
     return found, reduce(add, source.every(label, "labels"))
