@@ -12,6 +12,7 @@ from timelike.clusters.curves.curve_clustering import CurveClustering
 from timelike.clusters.curves.evidence_linkage import evidence_linkage
 from timelike.clusters.curves.mixture import mixture
 from timelike.clusters.curves.mixture_from_chunks import ChunkedClustering, mixture_from_chunks
+from timelike.clusters.curves.stability import stability
 from timelike.clusters.hierarchical import hierarchical
 from timelike.clusters.leiden import leiden
 from timelike.clusters.nmi import nmi
@@ -95,6 +96,7 @@ __all__ = [
     "similarity_pairwise_fit",
     "simulate",
     "spectral",
+    "stability",
 ]
 
 

@@ -215,6 +215,12 @@ def test_cluster_draws(table, tmp_path):
         (["--method", "spectral"], "spectral does not choose the number of clusters"),
         (["--method", "magic"], "there is no method 'magic': choose from mixture"),
         (["-k", "99"], "from 1 to 15"),
+        (["--tolerance", "-1"], "tolerance is -1.0: expected a number, zero or more, in units of the values"),
+        (["--tolerance", "0.3", "-k", "3"], "k is 3 and tolerance 0.3: give one of them, the other follows"),
+        (
+            ["--method", "spectral", "-k", "2", "--tolerance", "1"],
+            "spectral has no tolerance: leave it out",
+        ),
         (["--method", "leiden", "--spread", "0"], "leiden has no spread: leave it out, or use mixture or evidence"),
     ],
 )

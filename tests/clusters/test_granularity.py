@@ -8,6 +8,7 @@ from sklearn.metrics import adjusted_rand_score
 
 import timelike as tl
 from timelike.clusters.curves.granularity import gaps, groups, level_at, levels, nested
+from timelike.clusters.curves.notes import resolved
 from timelike.clusters.saved import load, save
 
 X = np.linspace(0, 1, 10)
@@ -193,3 +194,24 @@ def test_errors_of_at(found):
         found.at()
     with pytest.raises(tl.InputError, match=rf"k is 99: expected a whole number up to {found.finest.k}"):
         found.at(k=99)
+
+
+# -- noise that hides clusters -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("noise", "said"), [(3.0, True), (0.3, False)])
+def test_noise_that_hides_clusters_is_said(noise, said, recwarn):
+    rng = np.random.default_rng(1)
+    values = (rng.standard_normal((5, 10)) @ DRAW.T)[np.arange(200) % 5] + noise * rng.standard_normal((200, 10))
+    tl.mixture(tl.TimeCourses.from_arrays(X, values), tl.GP.se(0.3, 1.0, noise))
+    words = [str(each.message) for each in recwarn if "the courses are noisy: a single one shows" in str(each.message)]
+    assert bool(words) == said
+
+
+def test_share_that_a_course_shows_is_that_of_the_posterior():
+    courses = tl.TimeCourses.from_arrays(X, np.random.default_rng(0).standard_normal((30, 10)))
+    gp = tl.GP.se(0.3, 1.5, 1.0)
+    K = gp.covariance(X[:, None])
+    left = K - K @ np.linalg.solve(K + np.eye(10), K)
+    found = tl.mixture(courses, gp, k=1, spread=0.0, robust=False, noise="common")
+    assert resolved(found) == pytest.approx(1 - np.trace(left) / np.trace(K))

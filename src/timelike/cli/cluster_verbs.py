@@ -40,6 +40,7 @@ from timelike.runs.question_record import is_question
 from timelike.runs.repeat import differences, reading_of_others
 from timelike.runs.repeat import repeat as repeat_run
 
+TOLERANCE = "Curves that differ by less than this are one cluster, in units of the values (mixture; instead of -k)."
 SPREAD = "How much curves of a cluster differ, in units of the signal (mixture, evidence; default: learned)."
 ROBUST = "Let single wild values count for little, in the fit where they decide and in the mixture."
 
@@ -67,6 +68,7 @@ class _Number(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # gener
 @click.option("--out", type=FOLDER, required=True, help="Folder for the results.")
 @click.option("--method", default="mixture", show_default=True, help=f"{', '.join(METHODS)}.")
 @click.option("-k", type=_Number(), default="auto", show_default=True, help="Number of clusters.")
+@click.option("--tolerance", type=float, help=TOLERANCE)
 @click.option("--spread", type=float, help=SPREAD)
 @freedom_options(auto="; or auto: those that pay, for the mixture")
 @click.option("--robust/--no-robust", default=True, show_default=True, help=ROBUST)

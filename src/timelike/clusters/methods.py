@@ -68,8 +68,14 @@ FREE = ("up_to", "max_delay")
 """Settings that every method takes: in what courses may differ and still be alike."""
 
 
+MIXED = ("k", "tolerance", "spread", "robust", "noise", "refine", "seed")
+"""Settings of the mixture."""
+
+
 METHODS = {
-    "mixture": Method(_mixture, ("k", "spread", "robust", "noise", "refine", "seed", *FREE), chooses_k=True),
+    "mixture": Method(
+        _mixture, ("k", "tolerance", "spread", "robust", "noise", "refine", "seed", *FREE), chooses_k=True
+    ),
     "evidence": Method(_evidence, ("k", "spread", *FREE), chooses_k=True),
     "spectral": Method(_spectral, ("k", "seed", *FREE)),
     "sparse-spectral": Method(_sparse_spectral, ("k", "seed", *FREE)),
@@ -105,3 +111,13 @@ def check(name: str, k: int | None, spread: float | None, up_to: str | Sequence[
         raise InputError(f"{name} has no spread: leave it out, or use {taking('spread')}.")
     if up_to == AUTO and name != "mixture":
         raise InputError(f"{name} does not find out which freedoms pay (up_to='auto'): name them, or use mixture.")
+
+
+def check_tolerance(name: str, k: int | None, tolerance: float | None) -> None:
+    """Raise if a method has no tolerance, or both it and a number of clusters are given."""
+    if tolerance is None:
+        return
+    if "tolerance" not in METHODS[name].takes:
+        raise InputError(f"{name} has no tolerance: leave it out, or use {taking('tolerance')}.")
+    if k is not None:
+        raise InputError(f"k is {k} and tolerance {tolerance:g}: give one of them, the other follows.")

@@ -95,6 +95,8 @@ class GPMixture(CurveClusterer):
         A model to use as it is, in which case nothing is fitted. None: fitted to X.
     spread : float or None
         How much curves of one cluster differ, in units of the signal_sd; learned if None.
+    tolerance : float or None
+        Curves that differ by less than this, in units of X, are one cluster: instead of n_clusters.
     up_to, max_delay
         In what courses of a cluster may differ, as in :func:`timelike.mixture`; ``clustering_`` has the level, gain and
         delay of each. With levels the model is fitted to courses moved to one level.
@@ -136,6 +138,7 @@ class GPMixture(CurveClusterer):
     mean: str | float = "constant"
     clock: str | float = "auto"
     gp: GP | None = None
+    tolerance: float | None = None
     spread: float | None = None
     up_to: str | Sequence[str] = ()
     max_delay: float | None = None
@@ -155,6 +158,7 @@ class GPMixture(CurveClusterer):
             courses,
             gp,
             self.n_clusters,
+            tolerance=self.tolerance,
             spread=self.spread,
             robust=self.robust,
             refine=self.refine,

@@ -66,10 +66,10 @@ def analyse(
     say
         Called with a line about each step.
     **choices
-        ``changing``, ``most_variable``, ``scale``, ``kernel``, ``clock``, ``method``, ``k``, ``spread``, ``up_to``,
-        ``max_delay``, ``robust``, ``noise``, ``refine``, ``neighbors``, ``seed``, ``title``, ``time_unit``,
-        ``value_name``: see :class:`timelike.runs.recipe.Recipe`. By default no course is left out and nothing is
-        scaled.
+        ``changing``, ``most_variable``, ``scale``, ``kernel``, ``clock``, ``method``, ``k``, ``tolerance``, ``spread``,
+        ``up_to``, ``max_delay``, ``robust``, ``noise``, ``refine``, ``neighbors``, ``seed``, ``title``,
+        ``time_unit``, ``value_name``: see :class:`timelike.runs.recipe.Recipe`. By default no course is left out, and
+        nothing is scaled.
 
     Warns
     -----

@@ -12,6 +12,7 @@ from timelike.base import checks
 from timelike.clusters import methods
 from timelike.clusters.clustering import Clustering
 from timelike.clusters.curves.ascent import check_spread
+from timelike.clusters.curves.curve_clustering import check_tolerance
 from timelike.clusters.curves.mixture import check_noise
 from timelike.clusters.methods import AUTO
 from timelike.courses import TimeCourses
@@ -54,6 +55,7 @@ class Choices(TypedDict, total=False):
     clock: Clock
     method: str
     k: int | None
+    tolerance: float | None
     spread: float | None
     up_to: Names
     max_delay: float | None
@@ -88,9 +90,11 @@ class Recipe:
         Whether time runs slower and slower, see :func:`timelike.fit`: ``"auto"``, ``"linear"``, or a number.
     method, k
         How courses are grouped, and into how many clusters; None: the number is chosen.
+    tolerance : float or None
+        Curves of the mixture that differ by less than this are one cluster, in units of the values (as scaled); instead
+        of k.
     spread : float or None
-        How much curves of one cluster differ, in units of the signal_sd, for mixture and evidence. None: mixture learns
-        it, evidence takes 0.
+        How much curves of one cluster differ, in units of the signal_sd, for mixture and evidence. None: learned.
     up_to : str or sequence of str
         In what courses may differ and still be alike, for every method and for neighbours: any of ``"level"``,
         ``"gain"`` and ``"delay"``. With levels the model is fitted to courses minus their means: the signal is that of
@@ -124,6 +128,7 @@ class Recipe:
     clock: Clock = "auto"
     method: str = "mixture"
     k: int | None = None
+    tolerance: float | None = None
     spread: float | None = None
     up_to: Names = ()
     max_delay: float | None = None
@@ -146,6 +151,7 @@ class Recipe:
             raise InputError(f"there is no scale {self.scale!r}: choose from {', '.join(SCALES)}.")
         check_noise(self.noise)
         methods.check(self.method, self.k, self.spread, self.up_to)
+        methods.check_tolerance(self.method, self.k, self.tolerance)
         if self.max_delay is not None and self.up_to != AUTO and "delay" not in self.up_to:
             raise InputError(f"max_delay is {self.max_delay:g}, but no delays are asked for: add 'delay' to up_to.")
 
@@ -208,7 +214,7 @@ def _number(value: Any, name: str) -> float:
         if not (checks.is_number(value) and value > 0):
             raise InputError(f"max_delay is {value!r}: expected a number above zero, in the unit of the times.")
         return float(value)
-    check_spread(value)
+    (check_tolerance if name == "tolerance" else check_spread)(value)
     return float(value)
 
 

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 GAP = 1.4
 """A number of clusters stands out if the gaps between them are so many times the largest gap within them."""
-FEWER = 0.7
-"""It is at most this share of the number of the finest clusters: one pair of them that is close shows no gaps."""
-ENOUGH = 0.6
+FEWER = 0.5
+"""It is at most this share of the number of the finest clusters: a few that happen to be close show no gaps."""
+ENOUGH = 0.55
 """It must keep this share of the gain in evidence over one cluster for all;"""
 KEPT = 0.75
 """in a continuum, where none stands out, as few clusters as keep this share are shown."""

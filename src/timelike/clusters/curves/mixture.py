@@ -28,7 +28,7 @@ from timelike.clusters.curves.granularity import KEPT, coarsest
 from timelike.clusters.curves.membership import Choice, steps, supported
 from timelike.clusters.curves.noise import COMMON
 from timelike.clusters.curves.noise_search import CLEAR, LISTENERS, improved, noise_of
-from timelike.clusters.curves.notes import say_doubt, say_fewer, say_freedoms, say_model, say_noise, say_wild
+from timelike.clusters.curves.notes import say_doubt, say_fewer, say_freedoms, say_model, say_noise, say_noisy, say_wild
 from timelike.clusters.curves.refinement import SLIGHT, Within, apart, maximised, promising, refined
 from timelike.courses import TimeCourses
 from timelike.exceptions import InputError
@@ -163,6 +163,8 @@ def mixture(
     say_fewer(result.k, k)
     if result.finest is not None and tolerance is None:
         say_doubt(result)
+    if k != 1 and not result.free:
+        say_noisy(result)
     say_wild(wild, result)
     say_noise(result)
     say_freedoms(result, up_to)

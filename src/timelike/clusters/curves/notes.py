@@ -14,6 +14,11 @@ from timelike.exceptions import DataWarning, warn
 from timelike.gp import GP
 from timelike.gp.wild import Wild
 
+NOISY = 0.65
+"""Where courses show less than this share of how curves differ, clusters that are alike look like one."""
+DESIGNS = 200
+"""Designs, those of most courses, by which that is judged."""
+
 
 def say_fewer(found: int, k: int | None) -> None:
     """Tell the user where there are fewer clusters than were asked for."""
@@ -51,6 +56,30 @@ def say_doubt(found: CurveClustering) -> None:
         f"{level.high:.2g}. Up to {most} describe the courses a little better: give {elsewhere}",
         DataWarning,
     )
+
+
+def say_noisy(found: CurveClustering) -> None:
+    """Tell the user where courses are too noisy to tell clusters apart."""
+    seen = resolved(found)
+    if seen < NOISY:
+        warn(
+            f"the courses are noisy: a single one shows {100 * seen:.0f} % of how curves differ, the rest is hidden by "
+            f"noise (its standard deviation is {found.gp.noise_sd:.2g}, the signal's {found.gp.signal_sd:.2g}). More "
+            f"clusters may be there than the {found.k} found, and probabilities hold for these. More times, or "
+            "replicates, would show them.",
+            DataWarning,
+        )
+
+
+def resolved(found: CurveClustering) -> float:
+    """The share of the variance of curves that a course's own values explain, on average."""
+    known = found.here.information
+    count = np.bincount(known.design_of, minlength=len(known.A)).astype(float)
+    total = np.tensordot(count, known.A, axes=1)
+    some = np.argsort(-count, kind="stable")[:DESIGNS]
+    left = np.linalg.inv(np.eye(known.rank) + known.A[some])
+    share = np.einsum("gde,ed->g", left, total) / np.trace(total)
+    return float(1 - np.average(share, weights=np.maximum(count[some], 1e-12)))
 
 
 def say_wild(wild: Wild, found: CurveClustering) -> None:
