@@ -557,11 +557,18 @@ class Fit:
     clusters: Clusters
     spread: float
     bound: float
+    gained: float = 0.0
+    """By how much the log evidence is larger, where known: see :mod:`timelike.clusters.curves.unknown_members`."""
 
     @property
     def k(self) -> int:
         """Number of clusters."""
         return len(self.clusters.n)
+
+    @property
+    def evidence(self) -> float:
+        """What speaks for the fit, among those with other numbers of clusters."""
+        return self.bound + self.gained
 
 
 # -- sweeps ---------------------------------------------------------------------------------------------------

@@ -64,12 +64,12 @@ class Choice:
 
 def steps(fits: list[Fit], count: int) -> tuple[Step, ...]:
     """What is worth knowing about each of the fits to so many courses, by number of clusters."""
-    best = max(fit.bound for fit in fits)
+    best = max(fit.evidence for fit in fits)
     found = []
     for fit in sorted(fits, key=lambda fit: fit.k):
         cost = cheapest_merge(fit.clusters)[2] if fit.k > 1 else np.nan
         sizes = tuple(float(n) for n in fit.clusters.n.round(2))
-        found.append(Step(fit.k, fit.bound, (best - fit.bound) / count, cost, fit.spread, sizes))
+        found.append(Step(fit.k, fit.evidence, (best - fit.evidence) / count, cost, fit.spread, sizes))
     return tuple(found)
 
 

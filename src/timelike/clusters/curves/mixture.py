@@ -30,6 +30,7 @@ from timelike.clusters.curves.noise import COMMON
 from timelike.clusters.curves.noise_search import CLEAR, LISTENERS, improved, noise_of
 from timelike.clusters.curves.notes import say_doubt, say_fewer, say_freedoms, say_model, say_noise, say_noisy, say_wild
 from timelike.clusters.curves.refinement import SLIGHT, Within, apart, maximised, promising, refined
+from timelike.clusters.curves.unknown_members import COURSES, gained
 from timelike.courses import TimeCourses
 from timelike.exceptions import InputError
 from timelike.gp import GP
@@ -338,7 +339,7 @@ def sought(
     few = data.draw(effort.walkers, seed)
     if len(few.nodes) > 1:
         few = few.draw(LISTENERS, seed)
-    fits = walk(few, spread, min(max_k, len(few)), seed, effort)
+    fits = judged(few, walk(few, spread, min(max_k, len(few)), seed, effort))
     fit, finest = choose(fits)
     if few is data:
         return Choice(fit, steps(fits, len(few)), finest)
@@ -346,34 +347,41 @@ def sought(
         finest = lifted(data, finest, spread, effort)
         return Choice(lifted(data, fit, spread, effort), steps(fits, len(few)), finest)
     fits = _around(data, fits, spread, effort)
-    return Choice(max(fits, key=lambda fit: fit.bound), steps(fits, len(data)))
+    return Choice(max(fits, key=lambda fit: fit.evidence), steps(fits, len(data)))
+
+
+def judged(data: Courses, fits: list[Fit]) -> list[Fit]:
+    """The fits with what their numbers of clusters are compared by."""
+    few = data.draw(COURSES, 0)
+    times = len(data) / len(few)
+    return [replace(fit, gained=gained(few, fit, times)) for fit in fits]
 
 
 def _around(data: Courses, fits: list[Fit], spread: float | None, effort: Effort) -> list[Fit]:
     """Fits of all courses from fits of few: from just below the best number of clusters on, while the bound rises."""
-    best = int(np.argmax([fit.bound for fit in fits]))
+    best = int(np.argmax([fit.evidence for fit in fits]))
     found: list[Fit] = []
     for fit in fits[max(best - 1, 0) :]:
-        found.append(lifted(data, fit, spread, effort))
-        if len(found) > 2 and found[-1].bound < found[-2].bound < found[-3].bound:
+        found += judged(data, [lifted(data, fit, spread, effort)])
+        if len(found) > 2 and found[-1].evidence < found[-2].evidence < found[-3].evidence:
             break
-    by_k = {fit.k: fit for fit in sorted(found, key=lambda fit: fit.bound)}
+    by_k = {fit.k: fit for fit in sorted(found, key=lambda fit: fit.evidence)}
     return [by_k[k] for k in sorted(by_k)]
 
 
 def choose(fits: list[Fit]) -> tuple[Fit, Fit | None]:
-    """The fit with the largest bound, and None; where that is in doubt, a coarse fit and that one.
+    """The fit with the largest evidence, and None; where that is in doubt, a coarse fit and that one.
 
-    It is in doubt where the way to the top ends in a long tail of steps that gain little: under any misfit of the model
-    the bound prefers ever more clusters. The coarse fit keeps three quarters of the gain.
+    It is in doubt where the way to the largest bound ends in a long tail of steps that gain little: under any misfit of
+    the model the bound prefers ever more clusters. The coarse fit keeps three quarters of the gain.
     """
-    bounds = np.array([fit.bound for fit in fits])
-    best = int(bounds.argmax())
-    gains = np.diff(bounds[: best + 1])
-    if best < FEWEST or _tail(gains) <= LONG:
-        return fits[best], None
+    best, bounds = max(fits, key=lambda fit: fit.evidence), np.array([fit.bound for fit in fits])
+    top = int(bounds.argmax())
+    gains = np.diff(bounds[: top + 1])
+    if top < FEWEST or _tail(gains) <= LONG:
+        return best, None
     coarse = int(np.flatnonzero(bounds >= bounds[0] + KEPT * gains.sum())[0])
-    return fits[coarse], fits[best]
+    return fits[coarse], best
 
 
 def _tail(gains: Floats) -> float:
