@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,7 +23,8 @@ from timelike.pairs.nearest.best import Best, Task, by_tiles
 from timelike.pairs.nearest.by_candidates import by_candidates
 from timelike.pairs.nearest.by_nodes import by_nodes
 from timelike.pairs.nearest.by_prediction import by_prediction
-from timelike.pairs.nearest.graph import directed_graph, nearest_graph
+from timelike.pairs.nearest.graph import directed_graph, nearest_graph, pruned_graph
+from timelike.pairs.sure import Compared, check_rate, listed, unknown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -76,6 +78,8 @@ class Neighbors:
     gain: Floats | None = None
     gain_low: Floats | None = None
     gain_high: Floats | None = None
+    compared: Compared | None = field(default=None, repr=False)
+    """The courses and the model, where they are known: not where neighbours were read from a file."""
 
     def __repr__(self) -> str:
         count, k = self.indices.shape
@@ -85,19 +89,47 @@ class Neighbors:
     def _repr_html_(self) -> str:
         return notebook.neighbors(self)
 
-    def graph(self) -> csr_array:
+    @cached_property
+    def probabilities(self) -> Floats:
+        """The probability that one curve explains a course and its neighbour, (N, k).
+
+        Learned when it is first asked for, as :meth:`timelike.Similarity.probabilities` does it.
+        """
+        if self.compared is None:
+            raise unknown("what was read from a file")
+        rows = np.repeat(np.arange(len(self.indices))[:, None], self.indices.shape[1], axis=1)
+        return self.compared.pairs(rows, self.indices)
+
+    def graph(self, fdr: float | None = None) -> csr_array:
         """The courses joined to their neighbours: ones, no diagonal.
 
         Among the courses themselves, (N, N) and symmetric: an edge holds if either end has it, as in the paper.
-        Against others, (N, M): row i has a one for each neighbour of course i.
+        Against others, (N, M): row i has a one for each neighbour of course i. With `fdr`, only the surest edges, of
+        which so large a share is expected to join courses that share no curve, for instance 0.05.
         """
         from scipy.sparse import csr_array
 
+        if fdr is not None:
+            check_rate(fdr)
+            rows, cols, probability = self._edges()
+            kept = listed(probability, fdr)[0]
+            return pruned_graph(
+                rows[kept], cols[kept], len(self.names), None if self.others is None else len(self.others)
+            )
         if self.others is None:
             return nearest_graph(self.indices)
         directed = directed_graph(self.indices, np.ones(self.indices.shape), len(self.others))
         directed.sort_indices()
         return csr_array(directed)
+
+    def _edges(self) -> tuple[Ints, Ints, Floats]:
+        """Pairs of a course and a neighbour, each once, and their probabilities."""
+        rows = np.repeat(np.arange(len(self.indices)), self.indices.shape[1])
+        cols, probability = self.indices.ravel(), self.probabilities.ravel()
+        if self.others is None:
+            rows, cols = np.minimum(rows, cols), np.maximum(rows, cols)
+        _, once = np.unique(np.stack([rows, cols]), axis=1, return_index=True)
+        return rows[once], cols[once], probability[once]
 
     def to_frame(self) -> pd.DataFrame:
         """Tidy table with columns course, rank (from 1), neighbor, score; delay and gain with bounds where asked."""
@@ -190,7 +222,8 @@ def neighbors(
         complete(task, best)
         recall = recall_of(task, best)
     items = None if others is None else others.names
-    found = Neighbors(best.indices - task.first, best.scores, courses.names, items, name, recall)
+    compared = Compared(courses, gp, others, up_to, max_delay)
+    found = Neighbors(best.indices - task.first, best.scores, courses.names, items, name, recall, compared=compared)
     return _moved(found, told_of(task, best.indices))
 
 
