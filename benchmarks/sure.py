@@ -14,7 +14,7 @@ from concurrent.futures import ProcessPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
-from racing import machine, table, write
+from racing import RESULTS, machine, table
 
 import timelike as tl
 from timelike.base.odds import running_fdr
@@ -66,7 +66,6 @@ SETS: dict[str, Callable[[int], Made]] = {
     "20 families of 10, noise 0.5": lambda seed: families(seed, 20, noise=0.5),
     "40 families of 10": lambda seed: families(seed, 40, 400),
     "20 families, uneven sizes, 300": lambda seed: families(seed, 20, 300, uneven=True),
-    "20 families of 50 (600 of 1,000 drawn)": lambda seed: families(seed, 20, 1000),
     "spread 0.2": lambda seed: families(seed, spread=0.2),
     "spread 0.4": lambda seed: families(seed, spread=0.4),
     "20 families of 15, spread 0.3, noise 0.2": lambda seed: families(seed, 20, 300, 0.2, spread=0.3),
@@ -81,6 +80,7 @@ SETS: dict[str, Callable[[int], Made]] = {
     "wrong model: Matern 3/2, spread 0.3": lambda seed: families(seed, 20, kernel="matern32", spread=0.3),
     "wrong model: noise of each course its own": lambda seed: families(seed, 20, own_noise=0.5),
     "wrong model: own noise, spread 0.2": lambda seed: families(seed, 20, own_noise=0.5, spread=0.2),
+    "20 families of 50 (600 of 1,000 drawn)": lambda seed: families(seed, 20, 1000),
 }
 """Own noise: log-normal, standard deviation 0.5 of the logarithm."""
 
@@ -188,26 +188,28 @@ def main(seeds: int, names: list[str]) -> None:
     reliable, realised = [], []
     with ProcessPoolExecutor(2) as pool:
         for name in names:
-            count = max(2, seeds // 4) if "1,000" in name else seeds
+            count = max(2, seeds // 2) if "1,000" in name else seeds
             answers = list(pool.map(answered, [name] * count, range(FIRST, FIRST + count)))
             reliable.append([name, count, *reliability(answers)])
             ways = answers[0].lists
             realised += [[name if way == "timelike" else "", way, *rates(answers, way)] for way in ways]
             print(reliable[-1], realised[-4], flush=True)
-    shown = f"{FIRST:,} to {FIRST + seeds - 1:,}"
-    write(
-        "sure.md",
-        f"""# How sure is sure
+            page(reliable, realised)
 
-Pairs of courses, of one family or not, over simulated sets (seeds {shown}; everything was tuned on others).
+
+def page(reliable: list[list[object]], realised: list[list[object]]) -> None:
+    """Write what is known so far: a run that is stopped leaves the sets that it got to."""
+    text = f"""# How sure is sure
+
+Pairs of courses, of one family or not, over simulated sets (seeds from {FIRST:,} on; everything was tuned on others).
 {machine("numpy", "scipy")}.
 Written by `benchmarks/sure.py`.
 
 ## Probabilities against the truth
 
 All pairs of all sets of a row. *mean gap*: mean probability less the share of pairs that are of one family.
-*largest gap*: the same in the bin (a tenth wide, at least {ENOUGH} pairs) where it is largest, ± its standard error over
-sets: the pairs of two families are right or wrong together, so a bin holds fewer independent answers than pairs.
+*largest gap*: the same in the bin (a tenth wide, at least {ENOUGH} pairs) where it is largest, ± its standard error
+over sets: the pairs of two families are right or wrong together, so a bin holds fewer independent answers than pairs.
 *all bins*: gaps in percent, from the least probable on.
 
 {table(["set", "sets", "of one family", "mean gap", "largest gap", "all bins", "s"], reliable)}
@@ -217,11 +219,12 @@ sets: the pairs of two families are right or wrong together, so a bin holds fewe
 Realised false discovery rate in percent, the mean over sets (in brackets: percent of the pairs of one family that are
 on the list), where the rate in the head was stated. *s, even odds*: the probability 1 / (1 + exp(-s)) of two hypotheses
 at prior odds 1, listed like ours. *correlation test*: one-sided, Benjamini and Hochberg. *Euclidean*: p-values from
-distances to courses whose times were permuted. Where courses have times of their own, these two see values interpolated to ten common times.
+distances to courses whose times were permuted. Where courses have times of their own, these two see
+values interpolated to ten common times.
 
 {table(["set", "way", *(f"{100 * rate:.0f} %" for rate in RATES)], realised)}
-""",
-    )
+"""
+    (RESULTS / "sure.md").write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

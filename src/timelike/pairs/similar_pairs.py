@@ -18,7 +18,7 @@ from timelike.exceptions import InputError
 from timelike.pairs.aligned.compared import compared
 from timelike.pairs.aligned.route import AlignedRoute
 from timelike.pairs.job import Job, job_of
-from timelike.pairs.sure import LEAST, Compared, Sureness, check_rate, listed
+from timelike.pairs.sure import LEAST, About, Sureness, check_rate, listed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -173,7 +173,7 @@ def similar_pairs(
         bound = float(above or 0)
         found: Found = collected(PairsAbove(job, bound), at_most, threads, client)
         return SimilarPairs(*found, courses.names, columns, bound, *_moved(job, found))
-    sure = Compared(courses, gp, others, up_to, max_delay).sure(tolerance)
+    sure = About(courses, gp, others, up_to, max_delay).sure(tolerance)
     rows, cols, scores, probabilities = collected(PairsSure(job, sure), at_most, threads, client)
     keep, share = listed(probabilities, fdr)
     found = rows[keep], cols[keep], scores[keep]

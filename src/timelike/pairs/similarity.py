@@ -24,7 +24,7 @@ from timelike.pairs.job import Job, job_of, mirror
 from timelike.pairs.on_disk.fingerprint import fingerprint
 from timelike.pairs.on_disk.stores import MatrixHeader, open_matrix
 from timelike.pairs.on_disk.write import Run, compute
-from timelike.pairs.sure import Compared, unknown
+from timelike.pairs.sure import About, unknown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -59,7 +59,7 @@ class Similarity:
     route: str = ""
     delay: Floats | None = None
     gain: Floats | None = None
-    compared: Compared | None = field(default=None, repr=False)
+    about: About | None = field(default=None, repr=False)
     """The courses and the model, where they are known: not where values were opened from a file."""
 
     @classmethod
@@ -124,9 +124,9 @@ class Similarity:
         >>> bool((P == P.T).all()), bool(P[0, 1:10].mean() > 0.9), bool(P[0, 20:].mean() < 0.1)
         (True, True, True)
         """
-        if self.compared is None:
+        if self.about is None:
             raise unknown("a similarity without its courses, from a file or fitted for each pair,")
-        return self.compared.matrix(tolerance)
+        return self.about.matrix(tolerance)
 
     def dissimilarity(self) -> Floats:
         """The paper's dissimilarity, ``1 + max(S) - S`` with a zero diagonal.
@@ -215,16 +215,16 @@ def similarity(
     if client is not None:
         check_client(client)
     columns = None if others is None else others.names
-    compared = Compared(courses, gp, others, up_to, max_delay)
+    about = About(courses, gp, others, up_to, max_delay)
     if out is None and len(job.free) > 1:
         values, delay, gain = _with_freedoms(job, threads, client)
-        return Similarity(values, courses.names, columns, job.way.name, delay, gain, compared)
+        return Similarity(values, courses.names, columns, job.way.name, delay, gain, about)
     if out is None:
         values = in_memory(job, threads, client)
     else:
         header = MatrixHeader(courses.names, columns, job.way.name, fingerprint(courses, gp, others, job))
         values = compute(Run(job, header, threads, client), Path(out), resume=resume, replace=replace)
-    return Similarity(values, courses.names, columns, job.way.name, compared=compared)
+    return Similarity(values, courses.names, columns, job.way.name, about=about)
 
 
 def in_memory(job: Job, threads: int | None = None, client: Any = None) -> Floats:

@@ -38,7 +38,7 @@ class Sureness(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Compared:
+class About:
     """What was compared: all that is needed to say how sure an answer is."""
 
     courses: TimeCourses
@@ -49,7 +49,7 @@ class Compared:
     _made: dict[float | None, Sureness] = field(default_factory=dict, repr=False)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Compared, (self.courses, self.gp, self.others, self.up_to, self.max_delay)
+        return About, (self.courses, self.gp, self.others, self.up_to, self.max_delay)
 
     @property
     def first(self) -> int:
@@ -216,31 +216,43 @@ def _route(known: Known, courses: TimeCourses) -> Route:
 
 def _log_weights(state: State, known: Known, sample: Ints) -> Floats:
     """Log weight of each family for each course, and of a new one, (N, K + 1); those of a sample without themselves."""
-    heights, size = evidence(state.A, state.b), state.counts + CONCENTRATIONS[state.concentration]
+    A, b = _sums(state, known, sample)
+    heights, size = evidence(A, b), state.counts + CONCENTRATIONS[state.concentration]
     logs = np.full((len(known.b), len(size) + 1), -np.inf)
     bare = np.full(len(known.b), -np.inf)
     for w in state.scales:
         plain = -(known.squares / w + known.sizes * np.log(w)) / 2
         alone = evidence(known.A / w, known.b / w) + plain
         bare = np.logaddexp(bare, alone)
-        for part in chunks(len(known.b), max(1, state.A.size)):
-            joined = evidence(state.A + known.A[part, None] / w, state.b + known.b[part, None] / w) - heights
+        for part in chunks(len(known.b), A.size):
+            joined = evidence(A + known.A[part, None] / w, b + known.b[part, None] / w) - heights
             logs[part, :-1] = np.logaddexp(logs[part, :-1], joined + plain[part, None] + np.log(size))
     logs[:, -1] = state.log_new + bare
     _without_themselves(logs, state, known, sample)
     return logs
 
 
+def _sums(state: State, known: Known, sample: Ints) -> tuple[Floats, Floats]:
+    """Information of each family, in the coordinates of all courses."""
+    w = state.scales[state.scale_of]
+    A = np.zeros((len(state.counts), *known.A.shape[1:]))
+    b = np.zeros((len(state.counts), known.b.shape[1]))
+    np.add.at(A, state.family, known.A[sample] / w.reshape(-1, *[1] * (known.A.ndim - 1)))
+    np.add.at(b, state.family, known.b[sample] / w[:, None])
+    return A, b
+
+
 def _without_themselves(logs: Floats, state: State, known: Known, sample: Ints) -> None:
     """For the courses of a sample, the weight of their own family is that of the others in it."""
     k, w = state.family, state.scales[state.scale_of]
     own_A, own_b = known.A[sample], known.b[sample]
-    A = state.A[k] - own_A / w.reshape(-1, *[1] * (own_A.ndim - 1))
-    left = evidence(A, state.b[k] - own_b / w[:, None])
+    A, b = _sums(state, known, sample)
+    A, b = A[k] - own_A / w.reshape(-1, *[1] * (own_A.ndim - 1)), b[k] - own_b / w[:, None]
+    left = evidence(A, b)
     count = state.counts[k] - 1
     total = np.full(len(sample), -np.inf)
     for scale in state.scales:
-        joined = evidence(A + own_A / scale, state.b[k] - own_b / w[:, None] + own_b / scale)
+        joined = evidence(A + own_A / scale, b + own_b / scale)
         plain = -(known.squares[sample] / scale + known.sizes[sample] * np.log(scale)) / 2
         total = np.logaddexp(total, joined - left + plain)
     size = np.log(count + CONCENTRATIONS[state.concentration])

@@ -53,9 +53,8 @@ class State:
     """The family of each course, (N,)."""
     scale_of: Ints
     """The scale of the noise of each course, (N,)."""
-    A: Floats
-    b: Floats
     counts: Floats
+    """Courses of each family, (K,)."""
     concentration: int
     log_new: float
     """Log weight of a new family."""
@@ -169,9 +168,8 @@ class _Run:
     def state(self) -> State:
         """The partition as it is now."""
         chain = self.chain
-        A, b = chain.sums(chain.known)
         new = chain.sizes.log_new(chain.concentration, len(chain.counts))
-        now = chain.family.copy(), chain.scale_of.copy(), A, b, chain.counts.copy(), chain.concentration, new
+        now = chain.family.copy(), chain.scale_of.copy(), chain.counts.copy(), chain.concentration, new
         return State(self.setting, chain.scales, *now)
 
     def _draw_setting(self) -> None:

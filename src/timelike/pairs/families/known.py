@@ -19,7 +19,7 @@ from timelike.courses import TimeCourses
 from timelike.gp.information import heights
 from timelike.gp.modelled import Modelled
 
-NEGLIGIBLE = 1e-2
+NEGLIGIBLE = 1e-3
 """Directions about which all courses together say less than this, in units of the prior, are left out."""
 LONG = 64
 """Values of a course up to which what is rough about a curve has a direction for each of them."""
@@ -120,13 +120,14 @@ class OneDesign:
 
     def at(self, setting: Setting) -> Known:
         """What they say under a setting."""
-        own = 1 + setting.spread * self.variances
+        own = setting.noise + setting.spread * self.variances
         shared = setting.size * (1 - setting.spread) * self.variances + setting.rough
         count = len(self.z)
-        A = np.broadcast_to(shared / (own * setting.noise), self.z.shape)
-        squares = ((self.z**2 / own).sum(axis=1) + self.rest) / setting.noise
-        log_det = np.full(count, np.log(own).sum() + self.length * np.log(setting.noise))
-        b = self.z * (np.sqrt(shared) / (own * setting.noise))
+        A = np.broadcast_to(shared / own, self.z.shape)
+        squares = (self.z**2 / own).sum(axis=1) + self.rest / setting.noise
+        unseen = (self.length - len(own)) * np.log(setting.noise)
+        log_det = np.full(count, np.log(own).sum() + unseen)
+        b = self.z * (np.sqrt(shared) / own)
         return Known(A, b, squares, log_det, np.full(count, float(self.length)))
 
 
@@ -168,13 +169,14 @@ class ManyDesigns:
 
     def at(self, setting: Setting) -> Known:
         """What they say under a setting."""
-        shrink = 1 / (1 + setting.spread * self.gains)
+        spread = setting.spread / setting.noise
+        shrink = 1 / (1 + spread * self.gains)
         shared = setting.size * (1 - setting.spread)
         A = (self.axes * (shared / setting.noise * self.gains * shrink)[:, None, :]) @ self.axes.transpose(0, 2, 1)
         turned = self.z * shrink[self.design_of] * (np.sqrt(shared) / setting.noise)
         b = (self.axes[self.design_of] @ turned[:, :, None])[:, :, 0]
-        less = (setting.spread * shrink[self.design_of] * self.z**2).sum(axis=1)
-        log_det = np.log1p(setting.spread * self.gains).sum(axis=1)[self.design_of] + self.sizes * np.log(setting.noise)
+        less = (spread * shrink[self.design_of] * self.z**2).sum(axis=1)
+        log_det = np.log1p(spread * self.gains).sum(axis=1)[self.design_of] + self.sizes * np.log(setting.noise)
         return Known(A[self.design_of], b, (self.squares - less) / setting.noise, log_det, self.sizes)
 
 

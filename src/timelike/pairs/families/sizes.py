@@ -58,7 +58,7 @@ def _log_coefficients(count: int, g: float) -> Floats:
 
     few = np.arange(1, 2 * count + 1)
     edges = np.unique(np.geomspace(2 * count, MOST * count, 150).astype(np.int64))
-    many, width = (edges[:-1] + edges[1:]) / 2, np.diff(edges)
+    many, width = (edges[:-1] + edges[1:] + 1) / 2, np.diff(edges)
     K, weight = np.concatenate([few, many]), np.concatenate([np.ones(len(few)), width])
     common = gammaln(g * K) - gammaln(g * K + count) - np.log(K) + np.log(weight) + gammaln(K + 1)
     t = np.arange(count + 3)[:, None]

@@ -24,7 +24,7 @@ from timelike.pairs.nearest.by_candidates import by_candidates
 from timelike.pairs.nearest.by_nodes import by_nodes
 from timelike.pairs.nearest.by_prediction import by_prediction
 from timelike.pairs.nearest.graph import directed_graph, nearest_graph, pruned_graph
-from timelike.pairs.sure import Compared, check_rate, listed, unknown
+from timelike.pairs.sure import About, check_rate, listed, unknown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -78,7 +78,7 @@ class Neighbors:
     gain: Floats | None = None
     gain_low: Floats | None = None
     gain_high: Floats | None = None
-    compared: Compared | None = field(default=None, repr=False)
+    about: About | None = field(default=None, repr=False)
     """The courses and the model, where they are known: not where neighbours were read from a file."""
 
     def __repr__(self) -> str:
@@ -95,10 +95,10 @@ class Neighbors:
 
         Learned when it is first asked for, as :meth:`timelike.Similarity.probabilities` does it.
         """
-        if self.compared is None:
+        if self.about is None:
             raise unknown("what was read from a file")
         rows = np.repeat(np.arange(len(self.indices))[:, None], self.indices.shape[1], axis=1)
-        return self.compared.pairs(rows, self.indices)
+        return self.about.pairs(rows, self.indices)
 
     def graph(self, fdr: float | None = None) -> csr_array:
         """The courses joined to their neighbours: ones, no diagonal.
@@ -222,8 +222,8 @@ def neighbors(
         complete(task, best)
         recall = recall_of(task, best)
     items = None if others is None else others.names
-    compared = Compared(courses, gp, others, up_to, max_delay)
-    found = Neighbors(best.indices - task.first, best.scores, courses.names, items, name, recall, compared=compared)
+    about = About(courses, gp, others, up_to, max_delay)
+    found = Neighbors(best.indices - task.first, best.scores, courses.names, items, name, recall, about=about)
     return _moved(found, told_of(task, best.indices))
 
 
