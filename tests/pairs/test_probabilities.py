@@ -22,6 +22,15 @@ def k(x, z):
     return oracle.se(x, z, 0.3, 1.0)
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _few_draws():
+    """Laws hold however few partitions are drawn."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in {"STEPS": 400, "UNTIL_STEADY": 24, "KEPT": 8}.items():
+            patch.setattr(drawn, name, value)
+        yield
+
+
 @pytest.fixture(scope="module")
 def families():
     """Four families of eight, far enough apart to be told."""
@@ -40,7 +49,7 @@ def found(families, fitted):
 
 
 @pytest.fixture(scope="module")
-def P(found):
+def P(found):  # noqa: N802 - the matrix of probabilities
     return found.probabilities()
 
 
@@ -55,17 +64,16 @@ def few(sampling, count=4):
 # -- against the definition ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("sampling", ["grid", "own"])
-@pytest.mark.parametrize("tolerance", [None, 0.4])
+@pytest.mark.parametrize(("sampling", "tolerance"), [("grid", None), ("own", 0.4)])
 def test_every_partition_written_down(sampling, tolerance, monkeypatch):
-    monkeypatch.setattr(drawn, "KEPT", 1500)
+    monkeypatch.setattr(drawn, "STEPS", 5000)
     times, values = few(sampling)
     courses = TimeCourses.from_arrays(times, values)
     spreads = drawn._grids({0: known.sayings(MODEL.at(courses))}, MODEL, tolerance)["spread"]
     if tolerance is not None:
         assert spreads == [pytest.approx(tolerance**2 / 2)]
     expected = oracle.same_family(times, values, k, 0.25, 0.2, spreads, CONCENTRATIONS)
-    assert_allclose(tl.similarity(courses, MODEL).probabilities(tolerance), expected, atol=0.03)
+    assert_allclose(tl.similarity(courses, MODEL).probabilities(tolerance), expected, atol=0.04)
 
 
 @pytest.mark.parametrize("sampling", ["grid", "own"])
@@ -141,13 +149,14 @@ def test_units_and_origin_of_time_do_not_matter(families, P, fitted):
     assert_allclose(tl.similarity(other, gp).probabilities(), P, atol=1e-6)
 
 
-def test_noise_that_drowns_everything_leaves_what_was_expected_before():
-    times, values = few("grid", 8)
+def test_noise_that_drowns_everything_leaves_what_was_expected_before(monkeypatch):
+    monkeypatch.setattr(drawn, "STEPS", 5000)
+    times, values = few("grid", 6)
     P = tl.similarity(TimeCourses.from_arrays(times, values), GP.se(0.3, 1.0, 1e4)).probabilities()
-    off = P[np.triu_indices(8, 1)]
-    prior = oracle.same_family(times[:3], [np.zeros(5)] * 3, k, 1e12, 0.0, [0.1], CONCENTRATIONS)[0, 1]
-    assert off.std() < 0.15
-    assert off.mean() == pytest.approx(prior, abs=0.15)
+    off = P[np.triu_indices(6, 1)]
+    prior = oracle.same_family(times, [np.zeros(5)] * 6, k, 1e12, 0.0, [0.1], CONCENTRATIONS)[0, 1]
+    assert off.std() < 0.03
+    assert off.mean() == pytest.approx(prior, abs=0.1)
 
 
 def test_grids_and_own_times_agree(families, fitted):
@@ -183,7 +192,7 @@ def test_held_against_families_with_own_times(monkeypatch):
 
 
 def test_courses_that_scatter_differently_are_noticed():
-    courses, labels, _ = tl.simulate.smooth(noise=0.2, spread=0.0, groups=4, per_group=12, own_noise=0.7, seed=1)
+    courses = tl.simulate.smooth(noise=0.2, spread=0.0, groups=4, per_group=12, own_noise=0.7, seed=1)[0]
     states = drawn.draw(courses, tl.fit(courses)).states
     assert all(len(one.scales) == drawn.OWN for one in states)
     alike = tl.simulate.smooth(noise=0.2, spread=0.0, groups=4, per_group=12, seed=1)[0]
@@ -204,7 +213,7 @@ def test_a_wide_tolerance_joins_what_a_narrow_one_parts():
 
 
 def test_up_to_freedoms_the_odds_are_learned():
-    courses, labels = tl.simulate.delayed(per_group=10, seed=1)
+    courses, _ = tl.simulate.delayed(per_group=10, seed=1)
     free = {"up_to": "delay", "max_delay": 0.4}
     S = tl.similarity(courses, GP.se(0.2, 0.5, 0.1), **free)
     P = S.probabilities()
@@ -221,7 +230,7 @@ def test_up_to_freedoms_the_odds_are_learned():
 
 
 def test_pairs_at_a_rate(families, fitted, P):
-    courses, labels = families
+    courses, _ = families
     lists = [tl.similar_pairs(courses, fitted, fdr=rate) for rate in (0.01, 0.05, 0.2)]
     sizes = [len(one) for one in lists]
     assert sizes == sorted(sizes)
@@ -257,7 +266,7 @@ def test_neighbours_and_their_graph(families, fitted, P):
 
 
 def test_pickles_keep_what_was_compared(families, fitted, P):
-    S = pickle.loads(pickle.dumps(tl.similarity(families[0], fitted)))
+    S = pickle.loads(pickle.dumps(tl.similarity(families[0], fitted)))  # noqa: S301 - our own
     assert_array_equal(S.probabilities(), P)
 
 

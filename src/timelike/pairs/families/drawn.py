@@ -24,7 +24,9 @@ from timelike.pairs.families.known import Known, Sayings, Setting, evidence, say
 from timelike.pairs.families.sizes import Sizes
 
 CHAINS, UNTIL_STEADY, KEPT = 2, 60, 30
-"""Chains from different starts; sweeps of each before anything is kept, and those that are."""
+"""Chains from different starts; sweeps of each before anything is kept, and those that are, at least."""
+STEPS = 3000
+"""Courses that the sweeps of either kind look at, at least: few courses have more of them."""
 STATES = 4
 """Partitions of each chain that other courses are held against."""
 WIDE = 0.2
@@ -82,23 +84,21 @@ def draw(courses: TimeCourses, gp: GP, tolerance: float | None = None) -> Drawn:
         models = _models(chosen, gp)
         grids = _grids(models, gp, tolerance)
         total, states = np.zeros((len(courses), len(courses))), []
-        with progress("families", CHAINS * (UNTIL_STEADY + KEPT), "sweep") as advance:
+        steady, kept = (max(least, STEPS // len(courses)) for least in (UNTIL_STEADY, KEPT))
+        stored = steady + (np.arange(1, STATES + 1) * kept) // STATES - 1
+        with progress("families", CHAINS * (steady + kept), "sweep") as advance:
             for seed in range(CHAINS):
-                run = _Run(models, grids, np.random.default_rng(seed))
-                for at in range(UNTIL_STEADY + KEPT):
+                run = _Run(models, grids, np.random.default_rng(seed), steady)
+                for at in range(steady + kept):
                     run.step(at, total)
-                    if at in _kept():
+                    if at in stored:
                         states.append(run.state())
                     advance(1)
     back = np.argsort(order)
-    together = total[np.ix_(back, back)] / (2 * CHAINS * KEPT)
+    together = total[np.ix_(back, back)] / (2 * CHAINS * kept)
     np.fill_diagonal(together, 1)
     same = [replace(one, family=one.family[back], scale_of=one.scale_of[back]) for one in states]
     return Drawn(np.clip(together, 0, 1), tuple(same))
-
-
-def _kept() -> Ints:
-    return UNTIL_STEADY + (np.arange(1, STATES + 1) * KEPT) // STATES - 1
 
 
 def _order(known: Known) -> Ints:
@@ -146,8 +146,10 @@ def _grids(models: dict[int, Sayings], gp: GP, tolerance: float | None) -> dict[
 class _Run:
     """One chain with its setting."""
 
-    def __init__(self, models: dict[int, Sayings], grids: dict[str, Sequence[float]], rng: np.random.Generator) -> None:
-        self.models, self.grids, self.rng = models, grids, rng
+    def __init__(
+        self, models: dict[int, Sayings], grids: dict[str, Sequence[float]], rng: np.random.Generator, steady: int
+    ) -> None:
+        self.models, self.grids, self.rng, self.steady = models, grids, rng, steady
         spread = grids["spread"][int(np.argmin(np.abs(np.array(grids["spread"]) - WIDE)))]
         self.setting = Setting(spread=spread)
         known = models[0].at(self.setting)
@@ -157,11 +159,11 @@ class _Run:
     def step(self, at: int, together: Floats) -> None:
         """A sweep, splits and merges, and a new setting."""
         chain = self.chain
-        chain.sweep(together if at >= UNTIL_STEADY else None)
+        chain.sweep(together if at >= self.steady else None)
         chain.reshape()
         if at % self.seldom == 0:
             self._draw_setting()
-            if "noise" in self.grids and at >= UNTIL_STEADY // 2:
+            if "noise" in self.grids and at >= self.steady // 2:
                 chain.under(chain.known, _own_scales(chain))
         chain.concentration = self._drawn(chain.sizes.log_prior(chain.counts))
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from timelike.base import checks, notebook
-from timelike.base.arrays import Floats, Ints
+from timelike.base.arrays import Bools, Floats, Ints
 from timelike.base.blas import one_thread_below
 from timelike.courses import TimeCourses
 from timelike.exceptions import InputError
@@ -100,6 +100,20 @@ class Neighbors:
         rows = np.repeat(np.arange(len(self.indices))[:, None], self.indices.shape[1], axis=1)
         return self.about.pairs(rows, self.indices)
 
+    def surest(self, fdr: float) -> Bools:
+        """Which neighbours are on the longest list with at most this expected share of false ones, (N, k).
+
+        A pair that are neighbours of each other counts once.
+        """
+        check_rate(fdr)
+        rows, cols = np.arange(len(self.indices))[:, None], self.indices
+        if self.others is None:
+            rows, cols = np.minimum(rows, cols), np.maximum(rows, cols)
+        key = rows * len(self.names if self.others is None else self.others) + cols
+        _, once, inverse = np.unique(key, return_index=True, return_inverse=True)
+        kept = listed(self.probabilities.ravel()[once], fdr)[0]
+        return kept[inverse.reshape(key.shape)]
+
     def graph(self, fdr: float | None = None) -> csr_array:
         """The courses joined to their neighbours: ones, no diagonal.
 
@@ -110,26 +124,14 @@ class Neighbors:
         from scipy.sparse import csr_array
 
         if fdr is not None:
-            check_rate(fdr)
-            rows, cols, probability = self._edges()
-            kept = listed(probability, fdr)[0]
-            return pruned_graph(
-                rows[kept], cols[kept], len(self.names), None if self.others is None else len(self.others)
-            )
+            rows, place = np.nonzero(self.surest(fdr))
+            among = None if self.others is None else len(self.others)
+            return pruned_graph(rows, self.indices[rows, place], len(self.names), among)
         if self.others is None:
             return nearest_graph(self.indices)
         directed = directed_graph(self.indices, np.ones(self.indices.shape), len(self.others))
         directed.sort_indices()
         return csr_array(directed)
-
-    def _edges(self) -> tuple[Ints, Ints, Floats]:
-        """Pairs of a course and a neighbour, each once, and their probabilities."""
-        rows = np.repeat(np.arange(len(self.indices)), self.indices.shape[1])
-        cols, probability = self.indices.ravel(), self.probabilities.ravel()
-        if self.others is None:
-            rows, cols = np.minimum(rows, cols), np.maximum(rows, cols)
-        _, once = np.unique(np.stack([rows, cols]), axis=1, return_index=True)
-        return rows[once], cols[once], probability[once]
 
     def to_frame(self) -> pd.DataFrame:
         """Tidy table with columns course, rank (from 1), neighbor, score; delay and gain with bounds where asked."""
