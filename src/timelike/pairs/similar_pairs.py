@@ -159,8 +159,9 @@ def similar_pairs(
 
     Pairs of which at most one in twenty is expected to be of two profiles:
 
-    >>> similar_pairs(courses.select(range(0, 150, 3)), gp, fdr=0.05)  # doctest: +ELLIPSIS
-    SimilarPairs: ... at an expected error rate of 0.05 among 50 x 50 courses
+    >>> found = similar_pairs(courses[::5], gp, fdr=0.05)
+    >>> bool(found.fdr.max() <= 0.05), found.to_frame().columns.tolist()
+    (True, ['first', 'second', 'similarity', 'probability', 'fdr'])
     """
     _check_asked(above, fdr, tolerance)
     if at_most != np.inf and not (checks.is_number(at_most) and at_most >= 0):
