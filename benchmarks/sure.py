@@ -23,6 +23,8 @@ Made = tuple[tl.TimeCourses, np.ndarray]
 RATES = (0.01, 0.05, 0.10)
 FIRST = 500_000
 """The first seed that is reported; everything was tuned on others."""
+FRESH = {"10 families of 3": 600_000, "30 families of 2": 600_000}
+"""Other first seeds, for sets whose number of sweeps was raised after a look at those."""
 EDGES = np.linspace(0, 1, 11)
 ENOUGH = 300
 """Pairs in a bin that is looked at."""
@@ -189,7 +191,8 @@ def main(seeds: int, names: list[str]) -> None:
     with ProcessPoolExecutor(2) as pool:
         for name in names:
             count = max(2, seeds // 2) if "1,000" in name else seeds
-            answers = list(pool.map(answered, [name] * count, range(FIRST, FIRST + count)))
+            first = FRESH.get(name, FIRST)
+            answers = list(pool.map(answered, [name] * count, range(first, first + count)))
             reliable.append([name, count, *reliability(answers)])
             ways = answers[0].lists
             realised += [[name if way == "timelike" else "", way, *rates(answers, way)] for way in ways]
@@ -201,7 +204,8 @@ def page(reliable: list[list[object]], realised: list[list[object]]) -> None:
     """Write what is known so far: a run that is stopped leaves the sets that it got to."""
     text = f"""# How sure is sure
 
-Pairs of courses, of one family or not, over simulated sets (seeds from {FIRST:,} on; everything was tuned on others).
+Pairs of courses, of one family or not, over simulated sets (seeds from {FIRST:,} on, those of 30 and 60 courses from
+600,000 on; everything was tuned on others; seconds are those of a busy machine).
 {machine("numpy", "scipy")}.
 Written by `benchmarks/sure.py`.
 
