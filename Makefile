@@ -50,6 +50,7 @@ bench: .venv-bench/ready  ## race us against peers; writes benchmarks/results (l
 	.venv-bench/bin/python benchmarks/counts.py
 	.venv-bench/bin/python benchmarks/peers.py
 	.venv-bench/bin/python benchmarks/differential.py
+	.venv-bench/bin/python benchmarks/sure.py
 
 oldest: .venv-oldest/ready  ## all tests with the oldest supported versions of every dependency
 	.venv-oldest/bin/python -m pytest -n auto

@@ -346,3 +346,54 @@ def example(kind, count=6, seed=0):
         np.sin(4 * x + rng.integers(2)) + 0.2 * rng.standard_normal(len(x)) + 0.5 * rng.standard_normal() for x in times
     ]
     return times, values, errors
+
+
+# -- families ------------------------------------------------------------------------------------------------------
+
+
+def partitions(items):
+    """All partitions of a list, as lists of lists."""
+    if not items:
+        yield []
+        return
+    first, *rest = items
+    for found in partitions(rest):
+        yield [[first], *found]
+        for at, block in enumerate(found):
+            yield [*found[:at], [first, *block], *found[at + 1 :]]
+
+
+def family_density(times, values, k, noise_variance, mean, spread):
+    """log p of the courses of a family: they share (1 - spread) K and have spread K each for itself."""
+    x, owner = np.concatenate(times), np.repeat(np.arange(len(times)), [len(t) for t in times])
+    shared = np.where(np.equal.outer(owner, owner), 1.0, 1 - spread)
+    return log_density(np.concatenate(values), mean, shared * k(x, x) + noise_variance * np.eye(len(x)))
+
+
+def log_partition_prior(sizes, concentration, most=1000):
+    """A number of families K with prior 1 / K, shares from a Dirichlet distribution: sum over K, one by one."""
+    n, t, g = sum(sizes), len(sizes), concentration
+    K = np.arange(t, most * n + 1, dtype=float)
+    falling = np.sum([np.log(K - j) for j in range(t)], axis=0)
+    rising = np.sum([np.log(g * K + j) for j in range(n)], axis=0)
+    total = np.logaddexp.reduce(falling - rising - np.log(K))
+    return total + sum(np.log(g + j) for size in sizes for j in range(size))
+
+
+def same_family(times, values, k, noise_variance, mean, spreads, concentrations):
+    """P(same family) of all pairs, from every partition, spread and concentration, equally probable beforehand."""
+    n, weights, together = len(values), [], []
+    for blocks in partitions(list(range(n))):
+        prior = np.logaddexp.reduce([log_partition_prior([len(b) for b in blocks], g) for g in concentrations])
+        data = [
+            sum(
+                family_density([times[i] for i in b], [values[i] for i in b], k, noise_variance, mean, d)
+                for b in blocks
+            )
+            for d in spreads
+        ]
+        weights.append(prior + np.logaddexp.reduce(data))
+        label = np.array([next(b for b, block in enumerate(blocks) if i in block) for i in range(n)])
+        together.append(np.equal.outer(label, label))
+    weights = np.exp(np.array(weights) - np.max(weights))
+    return np.tensordot(weights / weights.sum(), np.array(together, dtype=float), 1)

@@ -93,6 +93,21 @@ def test_what_courses_ask_for_reaches_the_user_once(verb, tmp_path):
     assert "note: 100 % of the variance" in result.output
 
 
+def test_neighbors_say_how_sure_they_are(table, tmp_path):
+    result = run("neighbors", table, "-k", "3", "--probabilities", "--out", tmp_path / "n.csv")
+    assert result.exit_code == 0, result.output
+    found = pd.read_csv(tmp_path / "n.csv")
+    assert found.columns.tolist() == ["course", "rank", "neighbor", "score", "probability"]
+    assert found.probability.between(0, 1).all()
+    result = run("neighbors", table, "-k", "3", "--fdr", "0.05", "--out", tmp_path / "sure.csv")
+    assert result.exit_code == 0, result.output
+    sure = pd.read_csv(tmp_path / "sure.csv")
+    assert len(sure) <= len(found)
+    assert (sure.probability >= 0.5).all()
+    assert f"of which {len(sure)} at an fdr of 0.05" in result.output
+    assert "fdr is 3.0" in run("neighbors", table, "--fdr", "3", "--out", tmp_path / "no.csv").output
+
+
 def test_nothing_is_overwritten_without_force(table, tmp_path):
     model = tmp_path / "model.json"
     model.write_text("mine")

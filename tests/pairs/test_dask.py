@@ -13,6 +13,7 @@ from timelike.base import dask_workers
 from timelike.base.dask_workers import check_client
 from timelike.base.threads import run_tiles
 from timelike.base.tiles import all_tiles
+from timelike.pairs import sure
 from timelike.pairs.on_disk import journal, write
 from timelike.pairs.on_disk.write import WriteTile
 from timelike.pairs.similar_pairs import PairsAbove, collected, similar_pairs
@@ -63,6 +64,16 @@ def test_delays_and_gains(client):
     words = {"up_to": "gain, delay", "max_delay": 0.3}
     here, there = (tl.similarity(courses, tl.GP.se(0.2, 0.5, 0.1), **words, client=c) for c in (None, client))
     for name in ("values", "delay", "gain"):
+        assert_array_equal(getattr(there, name), getattr(here, name))
+
+
+@pytest.mark.parametrize("most", [600, 20])
+def test_pairs_at_a_rate(client, most, monkeypatch):
+    monkeypatch.setattr(sure, "MOST", most)
+    courses, _ = tl.simulate.profiles(per_group=10, seed=1)
+    gp = tl.GP.se(0.9, 0.7, 0.08)
+    here, there = (similar_pairs(courses, gp, fdr=0.05, client=c) for c in (None, client))
+    for name in ("rows", "cols", "scores", "probabilities", "fdr"):
         assert_array_equal(getattr(there, name), getattr(here, name))
 
 

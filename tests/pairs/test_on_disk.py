@@ -451,7 +451,7 @@ def test_an_unfinished_run_is_thrown_away_by_replace(two, tmp_path, monkeypatch)
     ("settings", "message"),
     [
         ({"above": "7"}, "above is '7': expected a finite number"),
-        ({"above": None}, "above is None"),
+        ({"above": None}, "give one of above"),
         ({"above": True}, "above is True"),
         ({"above": 7, "at_most": None}, "at_most is None: expected a number"),
         ({"above": 7, "at_most": "many"}, "at_most is 'many'"),

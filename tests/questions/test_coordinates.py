@@ -6,10 +6,10 @@ from numpy.testing import assert_allclose
 
 import questions_oracle as dense
 import timelike as tl
+from timelike.base.own_noise import OwnNoise
 from timelike.exceptions import InputError
 from timelike.questions.asked import answered
 from timelike.questions.coordinates import Coordinates
-from timelike.questions.own_noise import OwnNoise
 
 pytestmark = pytest.mark.filterwarnings("ignore:most courses have no replicates", "ignore:about .* of all courses")
 GP = tl.GP.se(length_scale=2.9, signal_sd=1.5, noise_sd=1.0)

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from timelike.questions.own_noise import OwnNoise
 
 import oracle
 import questions_oracle as dense
 import timelike as tl
 from timelike.questions.asked import answered, effect_at
 from timelike.questions.effects import NEGLIGIBLE, Known, eliminated, evidence, residual, spectrum
-from timelike.questions.own_noise import OwnNoise
 
 pytestmark = pytest.mark.filterwarnings("ignore:about .* of all courses differ")  # four genes, three with effects
 CONTRAST = np.array([[-0.5], [0.5]])

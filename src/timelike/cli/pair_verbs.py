@@ -42,6 +42,7 @@ from timelike.pairs.lags import lags as all_lags
 from timelike.pairs.match import match as match_pair
 from timelike.pairs.nearest.neighbors import neighbors as nearest
 from timelike.pairs.similarity import similarity as all_pairs
+from timelike.pairs.sure import check_rate
 from timelike.runs.analyse import prepared
 from timelike.runs.recipe import Clock, Recipe
 
@@ -135,11 +136,17 @@ def _client(address: str | None) -> Iterator[Any]:
 @click.option("-k", type=int, default=10, show_default=True, help="Nearest courses of each course.")
 @click.option("--to", type=FILE, help=TO)
 @click.option("--approximate", is_flag=True, default=None, help="Faster for many millions; says how complete it is.")
+@click.option("--probabilities", is_flag=True, help="Also say how probable it is that each shares a curve with it.")
+@click.option("--fdr", type=float, help="Keep only the surest, with this expected share of false ones.")
 @click.option("--out", type=FILE, default="neighbors.csv", show_default=True, help="Table: .csv or .tsv.")
 @threads_option
 @force_option("the output")
-def neighbors(out: Path, force: bool, k: int, to: Path | None, file: Path, **options: Any) -> None:
+def neighbors(
+    out: Path, force: bool, k: int, to: Path | None, probabilities: bool, fdr: float | None, file: Path, **options: Any
+) -> None:
     """Find the K courses of FILE that are most like each course, without computing all pairs."""
+    if fdr is not None:
+        check_rate(fdr)
     may_write(out, force)
     one_of(out, TABLES)
     how = {name: options.pop(name) for name in ("approximate", "threads")}
@@ -147,8 +154,13 @@ def neighbors(out: Path, force: bool, k: int, to: Path | None, file: Path, **opt
     courses, others = _both(file, to, options | free)
     compared = courses if others is None else courses.joined(others)
     found = nearest(courses, model_of(compared, **model, free=free), k, others=others, **how, **free)
-    write_table(found.to_frame(), out)
-    say(f"wrote {out}: {found}")
+    table = found.to_frame()
+    if probabilities or fdr is not None:
+        table.insert(4, "probability", found.probabilities.ravel())
+    if fdr is not None:
+        table = table[found.surest(fdr).ravel()]
+    write_table(table, out)
+    say(f"wrote {out}: {found}" + ("" if fdr is None else f", of which {len(table):,} at an fdr of {fdr:g}"))
 
 
 def _both(file: Path, to: Path | None, options: dict[str, Any]) -> tuple[TimeCourses, TimeCourses | None]:

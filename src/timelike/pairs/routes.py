@@ -61,7 +61,7 @@ def route(here: Modelled) -> Route:
     """
     courses = here.courses
     if len(courses) >= FEW * len(courses.designs) or len(courses.designs) == 1:
-        return _grid_route(here.information)
+        return grid_route(here.information)
     if here.basis(MAX_RANK if elimination.name() == "numba" else MAX_RANK // 2).reached:
         return InformationRoute.of(here.information)
     return DenseRoute.of(here)
@@ -102,7 +102,7 @@ class OneGridRoute:
         np.matmul(self.left[rows], self.right[cols].T, out=out)
 
 
-def _grid_route(found: Information) -> Route:
+def grid_route(found: Information) -> Route:
     """The route for few designs; where large terms would cancel, also one design takes the form that avoids them."""
     way = GridRoute.of(found)
     if len(found.A) > 1:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from os import PathLike
 from pathlib import Path
@@ -24,6 +24,7 @@ from timelike.pairs.job import Job, job_of, mirror
 from timelike.pairs.on_disk.fingerprint import fingerprint
 from timelike.pairs.on_disk.stores import MatrixHeader, open_matrix
 from timelike.pairs.on_disk.write import Run, compute
+from timelike.pairs.sure import About, unknown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -58,6 +59,8 @@ class Similarity:
     route: str = ""
     delay: Floats | None = None
     gain: Floats | None = None
+    about: About | None = field(default=None, repr=False)
+    """The courses and the model, where they are known: not where values were opened from a file."""
 
     @classmethod
     def open(cls, path: str | PathLike[str]) -> Similarity:
@@ -88,6 +91,42 @@ class Similarity:
 
         columns = self.names if self.others is None else self.others
         return pd.DataFrame(np.asarray(self.values), index=list(self.names), columns=list(columns))
+
+    def probabilities(self, tolerance: float | None = None) -> Floats:
+        """The probability of each pair that one curve explains both, with prior odds learned from the courses.
+
+        ``values`` compare one curve with two that have nothing to do with each other. Real courses come in families,
+        some of which are near each other, and the courses of a family are not quite equal. So partitions of the
+        courses into families are drawn, each as often as the values make it probable, together with all that is not
+        known: how many families there are and how large, how far courses of one family differ (the spread), the noise,
+        that of single courses where it differs, and length scale and size of a model that was fitted. A probability is
+        the share of draws in which two courses are in one family. See the page "How sure".
+
+        Up to 600 courses; of more, 600 are drawn at random, and all are held against their families and against each
+        other. With `up_to`, and where the kernel is too rough for a small basis, there are two hypotheses, the same
+        curve or independent ones, and only their odds are learned.
+
+        Parameters
+        ----------
+        tolerance
+            Courses that differ by no more than about this count as the same, in the units of the values: the root mean
+            square difference of two courses of a family. None: as the data have it.
+
+        Returns
+        -------
+        (N, N), symmetric with ones on the diagonal, or (N, M)
+
+        Examples
+        --------
+        >>> import timelike as tl
+        >>> courses, labels = tl.simulate.profiles(per_group=10, seed=1)
+        >>> P = tl.similarity(courses, tl.fit(courses)).probabilities()
+        >>> bool((P == P.T).all()), bool(P[0, 1:10].mean() > 0.9), bool(P[0, 20:].mean() < 0.1)
+        (True, True, True)
+        """
+        if self.about is None:
+            raise unknown("a similarity without its courses, from a file or fitted for each pair,")
+        return self.about.matrix(tolerance)
 
     def dissimilarity(self) -> Floats:
         """The paper's dissimilarity, ``1 + max(S) - S`` with a zero diagonal.
@@ -176,15 +215,16 @@ def similarity(
     if client is not None:
         check_client(client)
     columns = None if others is None else others.names
+    about = About(courses, gp, others, up_to, max_delay)
     if out is None and len(job.free) > 1:
         values, delay, gain = _with_freedoms(job, threads, client)
-        return Similarity(values, courses.names, columns, job.way.name, delay, gain)
+        return Similarity(values, courses.names, columns, job.way.name, delay, gain, about)
     if out is None:
         values = in_memory(job, threads, client)
     else:
         header = MatrixHeader(courses.names, columns, job.way.name, fingerprint(courses, gp, others, job))
         values = compute(Run(job, header, threads, client), Path(out), resume=resume, replace=replace)
-    return Similarity(values, courses.names, columns, job.way.name)
+    return Similarity(values, courses.names, columns, job.way.name, about=about)
 
 
 def in_memory(job: Job, threads: int | None = None, client: Any = None) -> Floats:

@@ -16,10 +16,10 @@ import numpy as np
 from timelike.base import odds
 from timelike.base.arrays import Bools, Floats, Ints
 from timelike.base.blas import one_thread_below
+from timelike.base.own_noise import OwnNoise
 from timelike.base.threads import progress
 from timelike.questions.effects import Known, eliminated, evidence, residual, spectrum
 from timelike.questions.measured import Measured
-from timelike.questions.own_noise import OwnNoise
 from timelike.questions.shapes import Shape
 
 

@@ -42,3 +42,19 @@ def nearest_graph(indices: Ints) -> csr_array:
     one_way.sum_duplicates()
     one_way.data[:] = 1
     return one_way.maximum(one_way.T).tocsr()
+
+
+def pruned_graph(rows: Ints, cols: Ints, count: int, others: int | None = None) -> csr_array:
+    """The graph with these edges, ones: (count, count) and symmetric, or (count, others).
+
+    Examples
+    --------
+    >>> pruned_graph(np.array([0]), np.array([2]), 3).toarray().astype(int)
+    array([[0, 0, 1],
+           [0, 0, 0],
+           [1, 0, 0]])
+    """
+    from scipy.sparse import csr_array
+
+    one_way = csr_array((np.ones(len(rows)), (rows, cols)), shape=(count, count if others is None else others))
+    return one_way if others is not None else one_way.maximum(one_way.T).tocsr()

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from timelike.base import checks, notebook
-from timelike.base.arrays import Floats, Ints
+from timelike.base.arrays import Bools, Floats, Ints
 from timelike.base.blas import one_thread_below
 from timelike.courses import TimeCourses
 from timelike.exceptions import InputError
@@ -22,7 +23,8 @@ from timelike.pairs.nearest.best import Best, Task, by_tiles
 from timelike.pairs.nearest.by_candidates import by_candidates
 from timelike.pairs.nearest.by_nodes import by_nodes
 from timelike.pairs.nearest.by_prediction import by_prediction
-from timelike.pairs.nearest.graph import directed_graph, nearest_graph
+from timelike.pairs.nearest.graph import directed_graph, nearest_graph, pruned_graph
+from timelike.pairs.sure import About, check_rate, listed, unknown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -76,6 +78,8 @@ class Neighbors:
     gain: Floats | None = None
     gain_low: Floats | None = None
     gain_high: Floats | None = None
+    about: About | None = field(default=None, repr=False)
+    """The courses and the model, where they are known: not where neighbours were read from a file."""
 
     def __repr__(self) -> str:
         count, k = self.indices.shape
@@ -85,14 +89,44 @@ class Neighbors:
     def _repr_html_(self) -> str:
         return notebook.neighbors(self)
 
-    def graph(self) -> csr_array:
+    @cached_property
+    def probabilities(self) -> Floats:
+        """The probability that one curve explains a course and its neighbour, (N, k).
+
+        Learned when it is first asked for, as :meth:`timelike.Similarity.probabilities` does it.
+        """
+        if self.about is None:
+            raise unknown("what was read from a file")
+        rows = np.repeat(np.arange(len(self.indices))[:, None], self.indices.shape[1], axis=1)
+        return self.about.pairs(rows, self.indices)
+
+    def surest(self, fdr: float) -> Bools:
+        """Which neighbours are on the longest list with at most this expected share of false ones, (N, k).
+
+        A pair that are neighbours of each other counts once.
+        """
+        check_rate(fdr)
+        rows, cols = np.arange(len(self.indices))[:, None], self.indices
+        if self.others is None:
+            rows, cols = np.minimum(rows, cols), np.maximum(rows, cols)
+        key = rows * len(self.names if self.others is None else self.others) + cols
+        _, once, inverse = np.unique(key, return_index=True, return_inverse=True)
+        kept = listed(self.probabilities.ravel()[once], fdr)[0]
+        return kept[inverse.reshape(key.shape)]
+
+    def graph(self, fdr: float | None = None) -> csr_array:
         """The courses joined to their neighbours: ones, no diagonal.
 
         Among the courses themselves, (N, N) and symmetric: an edge holds if either end has it, as in the paper.
-        Against others, (N, M): row i has a one for each neighbour of course i.
+        Against others, (N, M): row i has a one for each neighbour of course i. With `fdr`, only the surest edges, of
+        which so large a share is expected to join courses that share no curve, for instance 0.05.
         """
         from scipy.sparse import csr_array
 
+        if fdr is not None:
+            rows, place = np.nonzero(self.surest(fdr))
+            among = None if self.others is None else len(self.others)
+            return pruned_graph(rows, self.indices[rows, place], len(self.names), among)
         if self.others is None:
             return nearest_graph(self.indices)
         directed = directed_graph(self.indices, np.ones(self.indices.shape), len(self.others))
@@ -190,7 +224,8 @@ def neighbors(
         complete(task, best)
         recall = recall_of(task, best)
     items = None if others is None else others.names
-    found = Neighbors(best.indices - task.first, best.scores, courses.names, items, name, recall)
+    about = About(courses, gp, others, up_to, max_delay)
+    found = Neighbors(best.indices - task.first, best.scores, courses.names, items, name, recall, about=about)
     return _moved(found, told_of(task, best.indices))
 
 

@@ -1,7 +1,7 @@
-"""The noise of a gene's own: how much it scatters against what is expected, known only as far as its values tell.
+"""The noise of a course's own: how much it scatters against what is expected, known only as far as its values tell.
 
-The scale of a gene's noise variance has a scaled inverse chi-square prior, learned from all genes (limma's moderated
-variance). It is summed out on a grid of each gene's own, so that no gene is bolder than what is known about its noise.
+The scale of a noise variance has a scaled inverse chi-square prior, learned from all genes or courses (limma's
+moderated variance). It is summed out, so that nothing is bolder than what is known about the noise.
 """
 
 from __future__ import annotations
