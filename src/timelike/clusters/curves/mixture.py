@@ -45,8 +45,8 @@ FEWEST = 4
 """The number of clusters is in doubt only above so many: fewer are seen at a glance."""
 TAIL_GAIN = 0.1
 """Steps that gain less than this share of the whole together are a tail."""
-LONG = 0.36
-"""A tail of more than this share of the steps is long: where clusters are there, at most a third is."""
+LONG = 0.39
+"""A tail of more than this share of the steps is long."""
 NOISES = ("auto", "common")
 DEVIATION_ROUNDS = 4
 """How often clusters are sought anew after their deviations were learned."""
