@@ -14,7 +14,7 @@ from timelike.exceptions import DataWarning, warn
 from timelike.gp import GP
 from timelike.gp.wild import Wild
 
-NOISY = 0.65
+NOISY = 0.7
 """Where courses show less than this share of how curves differ, clusters that are alike look like one."""
 DESIGNS = 200
 """Designs, those of most courses, by which that is judged."""
