@@ -236,6 +236,17 @@ def test_the_panel_fits_a_phone_and_paper(browser, page_path, colors):
         assert page.locator(".mini").count() == 12
 
 
+def test_merges_of_equal_height_are_asked_for_by_number(browser, study, found, tmp_path):
+    tree = found.tree.copy()
+    tree[4:7, 2] = tree[4, 2]
+    tied = replace(found)
+    tied.__dict__["tree"] = tree
+    with opened(browser, report(tmp_path / "tied.html", *study[:2], tied)) as page:
+        page.fill("#fine-level", str(found.finest.k - 5))
+        assert "at no tolerance of their own: several merge at" in page.inner_text("#fine-status")
+        assert f"found.at(k={found.finest.k - 5}) in Python." in page.inner_text("#fine-how")
+
+
 def test_a_report_without_a_tree_has_no_panel(browser, study, tmp_path):
     courses, gp, _ = study
     path = report(tmp_path / "one.html", courses, gp, tl.hierarchical(tl.similarity(courses, gp), 3))

@@ -209,11 +209,20 @@ function miniChart(data, leaves, range, text) {
 
 // -- the slider ------------------------------------------------------------------------------------------------------------
 
+/** The tolerances of a level, with as many digits as tell its two ends apart. */
+function toleranceWords({ low, high }, finest) {
+  if (high === null) return `at tolerances above ${digits(low, 3)}`;
+  if (high <= low) return `at no tolerance of their own: several merge at ${digits(low, 3)}`;
+  if (finest) return `at tolerances below ${digits(high, 3)}`;
+  const enough = [3, 4, 5, 6, 7, 8].find((n) => digits(low, n) !== digits(high, n)) ?? 9;
+  return `at tolerances from ${digits(low, enough)} to ${digits(high, enough)}`;
+}
+
 /** "6 clusters, at tolerances from 0.31 to 0.42." */
 function levelWords({ k, levels, shown }, number) {
-  const { low, high } = levels[number - 1];
-  const how = number === k ? `below ${digits(high, 3)}` : high === null ? `above ${digits(low, 3)}` : `from ${digits(low, 3)} to ${digits(high, 3)}`;
-  return `${counted(number, "cluster")}${number === k ? ", the finest" : ""}, at tolerances ${how}${number === shown ? "; the level that this page shows" : ""}.`;
+  const finest = number === k ? ", the finest" : "";
+  const here = number === shown ? "; the level that this page shows" : "";
+  return `${counted(number, "cluster")}${finest}, ${toleranceWords(levels[number - 1], number === k)}${here}.`;
 }
 
 /** What the next finer level splits, and whether a gap is there. */
