@@ -7,20 +7,10 @@ from hypothesis import strategies as st
 from sklearn.metrics import adjusted_rand_score
 
 import timelike as tl
+from sliced import DRAW, X, clean_study, long_groups
 from timelike.clusters.curves.granularity import gaps, groups, level_at, levels, nested
 from timelike.clusters.curves.notes import resolved
 from timelike.clusters.saved import load, save
-
-X = np.linspace(0, 1, 10)
-DRAW = np.linalg.cholesky(np.exp(-((X[:, None] - X) ** 2) / (2 * 0.3**2)) + 1e-9 * np.eye(10))
-
-
-def long_groups(seed: int, count: int = 300, noise: float = 0.15) -> tuple[tl.TimeCourses, np.ndarray]:
-    """Four clean groups whose members are the same curve, of other sizes: more than a spread can describe."""
-    rng = np.random.default_rng(seed)
-    curves, truth = 2 * rng.standard_normal((4, 10)) @ DRAW.T, rng.integers(0, 4, count)
-    values = rng.uniform(0.6, 1.4, count)[:, None] * curves[truth] + noise * rng.standard_normal((count, 10))
-    return tl.TimeCourses.from_arrays(X, values), truth
 
 
 @pytest.fixture(scope="module")
@@ -29,10 +19,8 @@ def clean() -> tuple[tl.TimeCourses, np.ndarray]:
 
 
 @pytest.fixture(scope="module")
-def found(clean):
-    courses, _ = clean
-    with pytest.warns(tl.DataWarning, match="4 clusters stand out by the gaps between them"):
-        return tl.mixture(courses, tl.fit(courses), noise="common", refine=False)
+def found():
+    return clean_study()[2]
 
 
 # -- the tree ------------------------------------------------------------------------------------------------------

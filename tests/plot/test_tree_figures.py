@@ -6,6 +6,7 @@ import pytest
 from scipy.cluster import hierarchy
 
 import timelike as tl
+from sliced import clean_study
 from timelike import plot
 from timelike.clusters.clustering import Clustering
 from timelike.plot.branches import branches
@@ -74,6 +75,30 @@ def test_bound_marks_the_chosen_number(clustered):
     assert values[1] == pytest.approx((found.evidence[1] - found.evidence[best]) / 46)
     with pytest.raises(tl.InputError, match="did not compare numbers"):
         plot.bound(tl.spectral(tl.similarity(courses, gp), 2))
+
+
+def test_path_has_the_finest_clusters_and_marks_the_level_shown():
+    _, _, found = clean_study()
+    ax = plot.path(found)
+    fine = found.finest
+    assert ax.get_title(loc="left") == f"4 clusters of the {fine.k} finest"
+    segments = ax.collections[0].get_segments()
+    np.testing.assert_allclose([segment[1, 0] for segment in segments], found.tree[:, 2])
+    assert {t.get_text() for t in ax.texts} == {"0", "1", "2", "3"}
+    assert sorted(int(t.get_text()) for t in ax.get_yticklabels()) == sorted(fine.sizes)
+    band = ax.patches[0].get_extents().transformed(ax.transData.inverted())
+    assert sorted(band.intervalx) == pytest.approx(
+        [found.path_frame().tolerance_from[3], found.path_frame().tolerance_to[3]]
+    )
+    drawn = [mpl.colors.to_hex(c) for c in ax.collections[0].get_colors()]
+    within = np.bincount(found.part_of) - 1
+    assert [drawn.count(mpl.colors.to_hex(plot.COLORS[k])) for k in range(4)] == within.tolist()
+    given = plot.panels(1)[0]
+    assert plot.path(found.at(k=1), given) is given
+    with pytest.raises(tl.InputError, match="nothing to merge"):
+        plot.path(tl.mixture(*clean_study()[:2], k=1, noise="common", refine=False))
+    with pytest.raises(tl.InputError, match="found must be CurveClustering"):
+        plot.path(tl.hierarchical(tl.similarity(*clean_study()[:2]), 3))
 
 
 @pytest.mark.parametrize("leaves", [0, -3, 2.5, "x", True])

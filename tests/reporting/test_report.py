@@ -346,7 +346,7 @@ def test_fewer_clusters_than_the_evidence_prefers_were_not_chosen(study):
         best = max(made.clustering.evidence, key=made.clustering.evidence.get)
         assert how_many(made) == f"the evidence is largest for {best}"
         assert clusters(made).startswith(f"They were put into 2 clusters. The evidence is largest for {best}, see")
-        assert "largest lower bound" not in methods(made)[0]
+        assert "the number of clusters is the one" not in methods(made)[0]
 
 
 def test_a_number_that_may_have_been_asked_for_is_not_explained(study):

@@ -287,7 +287,7 @@ def test_the_menu_of_files_closes(page):
     assert not page.locator("#csv-all").is_visible()
 
 
-FIGURES = ("panels-svg", "course-svg", "pair-svg", "bars-svg", "heatmap-svg", "numbers-svg")
+FIGURES = ("panels-svg", "fine-svg", "course-svg", "pair-svg", "bars-svg", "heatmap-svg", "numbers-svg")
 
 
 def test_figures_can_be_saved(browser, page_path):

@@ -106,15 +106,15 @@ def clusters(found: Clustering) -> str:
     return fragment(line(repr(found)), table, *more(found.k - 2 * PANELS, "cluster"))
 
 
-def curve_clusters(found: CurveClustering, times: Floats, curves: Curve) -> str:
-    """A panel for each cluster with its curve, (K, T) at `times`, and what to know about all of them."""
-    said = [line(sentence) for sentence in _remarks(found)]
+def curve_clusters(found: CurveClustering, times: Floats, curves: Curve, borders: str = "") -> str:
+    """A panel for each cluster with its curve, (K, T) at `times`, and what to know about all of them and `borders`."""
+    said = [line(sentence) for sentence in _remarks(found, borders)]
     drawn = _panels(found, times, curves) if found.courses.points.shape[1] == 1 else []
     rest = more(found.k - PANELS, "cluster")
     return fragment(line(repr(found)), "<div>" + "".join(drawn) + "</div>", *rest, *said)
 
 
-def _remarks(found: CurveClustering) -> Iterable[str]:
+def _remarks(found: CurveClustering, borders: str) -> Iterable[str]:
     yield f"Spread {number(found.spread)}: how much curves of one cluster differ, in units of the signal sd."
     if found.none.any():
         yield f"{int(found.none.sum()):,} in none: a curve of their own explains them better than any cluster does."
@@ -123,6 +123,16 @@ def _remarks(found: CurveClustering) -> Iterable[str]:
             "Look again: the courses look like a continuum rather than clusters. Their number is a choice of how fine "
             "to look; path_frame() shows what others cost."
         )
+    if found.finest is not None:
+        yield (
+            f"Merged of {found.finest.k} finer clusters: at(k=...) or at(tolerance=...) has coarser and finer ones, "
+            "each within the other."
+        )
+    if borders:
+        yield borders
+    if found.probabilities is not None and (doubtful := found.unsure).max() > 0:
+        many = ", ".join(f"{100 * share:.0f} %" for share in doubtful[:PANELS])
+        yield f"Not sure (probability below 0.8) in each cluster: {many}."
 
 
 def _panels(found: CurveClustering, times: Floats, curves: Curve) -> list[str]:

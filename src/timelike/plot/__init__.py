@@ -14,7 +14,7 @@ from timelike.plot.matrix_figures import heatmap, value_heatmap
 from timelike.plot.order_figures import match, order
 from timelike.plot.parts import COLORS, panels, save
 from timelike.plot.question_figures import changes, differences, volcano
-from timelike.plot.tree_figures import bound, dendrogram, tree_heatmap
+from timelike.plot.tree_figures import bound, dendrogram, path, tree_heatmap
 
 __all__ = [
     "COLORS",
@@ -32,6 +32,7 @@ __all__ = [
     "order",
     "pair",
     "panels",
+    "path",
     "save",
     "tree_heatmap",
     "value_heatmap",

@@ -1,4 +1,4 @@
-"""Figures of merges and of the number of clusters: trees, trees beside values, and the bound."""
+"""Figures of merges and of the number of clusters: trees, trees beside values, paths, and the bound."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from timelike.base import checks
 from timelike.base.arrays import Floats, Ints
 from timelike.base.checks import counted
 from timelike.clusters.clustering import Clustering
+from timelike.clusters.curves import granularity
+from timelike.clusters.curves.curve_clustering import CurveClustering
 from timelike.courses import TimeCourses
 from timelike.exceptions import InputError
 from timelike.plot import parts
@@ -116,6 +118,42 @@ def _draw_branches(ax: Any, shown: Branches, label: Ints, *, upright: bool) -> N
     white = {"facecolor": "white", "edgecolor": "none", "pad": 0.6}
     for cluster, at in tops(shown, label).items():
         ax.text(*(at if upright else at[::-1]), str(cluster), color=color_of(cluster), bbox=white, **small)
+
+
+def path(found: CurveClustering, ax: Axes | None = None) -> Axes:
+    """How the finest clusters merge while the tolerance grows; the tolerances of the clusters shown are shaded.
+
+    A tip is one of the finest clusters, with the number of its courses; branches have the colours and numbers of the
+    clusters shown. ``found.at(tolerance=...)`` has the clusters where a line at that tolerance cuts the tree.
+
+    Examples
+    --------
+    >>> import timelike as tl
+    >>> courses, _ = tl.simulate.profiles(seed=1)
+    >>> ax = tl.plot.path(tl.mixture(courses, tl.fit(courses)).at(k=2))
+    >>> ax.get_title(loc="left")
+    '2 clusters of the 3 finest'
+    """
+    checks.instance(found, CurveClustering, "found")
+    fine, tree = found.finest or found, found.tree
+    if not len(tree):
+        raise InputError("a single cluster has no path: there is nothing to merge.")
+    part_of = np.arange(found.k) if found.part_of is None else found.part_of
+    ax = parts.axes_or_page(ax, (ONE_COLUMN, min(1.2 + 0.11 * fine.k, 9.0)))
+    level, top = granularity.levels(tree)[found.k - 1], 1.06 * float(tree[-1, 2])
+    ax.axvspan(level.low, min(level.high, top), color="0.9", linewidth=0, zorder=0)
+    shown = branches(tree, fine.k)
+    _draw_branches(ax, shown, label_of_branch(tree, part_of), upright=False)
+    ax.set_xlim(top, 0)
+    ax.set_ylim(fine.k - 0.4, -0.6)
+    parts.name_places(ax, "y", [f"{fine.sizes[tip]:,}" for tip in shown.tips])
+    ax.yaxis.tick_right()
+    ax.yaxis.set_label_position("right")
+    ax.tick_params(axis="y", length=0)
+    ax.spines["left"].set_visible(False)
+    merged = "" if found.k == fine.k else f" of the {fine.k} finest"
+    parts.labelled(ax, f"{counted(found.k, 'cluster')}{merged}", "tolerance (in units of the values)", "courses")
+    return ax
 
 
 def bound(clustering: Clustering, ax: Axes | None = None) -> Axes:

@@ -8,10 +8,11 @@ from typing import Any
 from timelike.base.checks import counted, listed
 from timelike.base.versions import version
 from timelike.clusters.curves.curve_clustering import CurveClustering
+from timelike.clusters.curves.granularity import ENOUGH, GAP
 from timelike.gp import GP, kernels
 from timelike.reporting import freedoms
 from timelike.reporting.subject import Naming, Subject
-from timelike.reporting.words import decided_by, measured, number
+from timelike.reporting.words import decided_by, few_enough, measured, number
 
 CITATION = (
     "Liu, Z. & Barahona, M. (2021). Similarity measure for sparse time course data based on Gaussian processes. "
@@ -108,7 +109,7 @@ def _grouping(subject: Subject) -> str:
     k = counted(clustering.k, "cluster")
     if clustering.method == "mixture" and isinstance(clustering, CurveClustering):
         free = freedoms.methods(clustering, _unit(subject.naming))
-        return _mixture(clustering, k, decided_by(subject)) + free + _adapted(clustering, subject)
+        return _mixture(clustering, k, _number(clustering, subject)) + free + _adapted(clustering, subject)
     if clustering.method == "evidence linkage" and isinstance(clustering, CurveClustering):
         return (
             f"Courses were merged into {k} by agglomeration: at each step the two sets with the largest log likelihood "
@@ -126,11 +127,31 @@ def _grouping(subject: Subject) -> str:
 
 
 _NUMBER = {
-    "evidence": "with the largest lower bound on the evidence",
-    "given": "given in advance",
-    "continuum": "that keeps three quarters of the gain in evidence over a single cluster, because the courses form a "
-    "continuum",
+    "evidence": "the number of clusters is the one with the largest lower bound on the evidence",
+    "given": "the number of clusters is the one given in advance",
 }
+_MERGED = {
+    "gaps": " into the groups that gaps at least {gap:g} times as wide as any within them keep apart (a gap is the "
+    "root mean square difference of the nearest two curves of two groups) and that keep at least {enough:.0%} of the "
+    "gain in evidence over a single cluster",
+    "continuum": ", the nearest first, to as few as keep three quarters of the gain in evidence over a single cluster, "
+    "because the courses form a continuum: no wide gap divides them",
+    "tolerance": " where their curves differ by less than a tolerance of {tolerance} (root mean square)",
+    "": ", the nearest first",
+}
+"""How the finest clusters were merged, by what decided about it."""
+
+
+def _number(clustering: CurveClustering, subject: Subject) -> str:
+    """What decided about the number of clusters; "" where that is not known."""
+    how = decided_by(subject)
+    how = "" if how == "continuum" and not few_enough(clustering) else how
+    if clustering.finest is None or how not in _MERGED:
+        return f"; {_NUMBER[how]}" if how in _NUMBER else ""
+    tolerance = number(float(subject.run.get("tolerance") or 0))
+    merged = _MERGED[how].format(gap=GAP, enough=ENOUGH, tolerance=tolerance).replace("%", " %")
+    best = " with the largest lower bound on the evidence" if len(clustering.path) > 1 else ""
+    return f"; {clustering.finest.k} clusters{best} were merged{merged}"
 
 
 def _spread(clustering: CurveClustering) -> str:
@@ -139,13 +160,12 @@ def _spread(clustering: CurveClustering) -> str:
     return f"a {whence} spread within clusters of {sizes}"
 
 
-def _mixture(clustering: CurveClustering, k: str, how: str) -> str:
+def _mixture(clustering: CurveClustering, k: str, number_of: str) -> str:
     spread = _spread(clustering)
     if len(clustering.noise) > 1:
         spread += ", and with the noise of each course summed out"
     wild = len(clustering.outliers())
     down = f" Single wild values were given less weight (n = {wild:,})." if wild else ""
-    number_of = f"; the number of clusters is the one {_NUMBER[how]}" if how in _NUMBER else ""
     none = int(clustering.none.sum())
     rest = f" Courses that a curve of their own explains better were assigned to none (n = {none:,})." if none else ""
     return (

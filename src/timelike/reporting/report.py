@@ -40,6 +40,7 @@ PROGRAM = (
     "svg.js",
     "charts.js",
     "aligned.js",
+    "how_fine.js",
     "heatmap.js",
     "table.js",
     "course.js",

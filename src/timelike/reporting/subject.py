@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 GRID = 81
 """Times at which curves are drawn."""
+MOST_COMPARED = 100
+"""Clusters that are compared with each other, at most."""
 
 
 @dataclass(frozen=True)
@@ -90,6 +92,12 @@ class Subject:
     def curved(self) -> CurveClustering | None:
         """The clustering, if its clusters have curves of their own."""
         return self.clustering if isinstance(self.clustering, CurveClustering) else None
+
+    @property
+    def compared(self) -> CurveClustering | None:
+        """The clustering, if its finest clusters have curves and are few enough to be compared with each other."""
+        found = self.curved
+        return None if found is None or (found.finest or found).k > MOST_COMPARED else found
 
     @property
     def freed(self) -> CurveClustering | None:

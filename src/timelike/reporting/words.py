@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from timelike.base.checks import counted
 from timelike.clusters.clustering import Clustering
+from timelike.clusters.curves import borders
 from timelike.clusters.curves.curve_clustering import CurveClustering
+from timelike.clusters.curves.granularity import coarsest
 from timelike.courses import TimeCourses
 from timelike.gp import kernels
 from timelike.reporting import freedoms
@@ -14,6 +18,8 @@ from timelike.reporting.page_basis import distinct_times
 from timelike.reporting.subject import Naming, Subject
 
 SURE = 0.9
+DOUBTFUL = 0.1
+"""The least sure cluster is named where more than this share of its courses are not sure."""
 KERNELS = {
     "se": "squared exponential, for smooth curves",
     "matern12": "Matérn 1/2, for rough curves, like a random walk",
@@ -57,8 +63,16 @@ def likelier(log_ratio: float) -> str:
 
 
 def share(count: int, total: int) -> str:
-    """A part of a whole, in percent."""
-    return f"{100 * count / total:.2g} %" if count < total else "100 %"
+    """A part of a whole, in percent; what is not the whole is never 100 %.
+
+    Examples
+    --------
+    >>> share(1, 800), share(2, 3), share(299, 300), share(3, 3)
+    ('0.12 %', '67 %', 'more than 99 %', '100 %')
+    """
+    if count == total:
+        return "100 %"
+    return f"{100 * count / total:.2g} %" if count / total <= 0.99 else "more than 99 %"
 
 
 # -- the data ------------------------------------------------------------------------------------------------------
@@ -115,6 +129,8 @@ def _how_many(subject: Subject) -> str:
     known = {
         "method": "found by the method",
         "continuum": "of a continuum",
+        "gaps": "that stand out by wide gaps",
+        "tolerance": "at the tolerance that was given",
         "given": "their number was given",
         "evidence": "chosen by the evidence",
     }
@@ -122,14 +138,22 @@ def _how_many(subject: Subject) -> str:
 
 
 def decided_by(subject: Subject) -> str:
-    """What decided about the number of clusters: method, continuum, given or evidence; "" where that is not known."""
-    clustering = subject.clustering
+    """What decided about the number of clusters; "" where that is not known.
+
+    The method, the tolerance or the number that was given, gaps between clusters that stand out, how few describe a
+    continuum, or the evidence.
+    """
+    clustering, found = subject.clustering, subject.curved
     if clustering.method == "leiden":
         return "method"
-    if subject.curved is not None and subject.curved.continuum:
-        return "continuum"
+    if found is not None and subject.run.get("tolerance") is not None:
+        return "tolerance"
     if not clustering.evidence or subject.run.get("k") == clustering.k:
         return "given"
+    if found is not None and found.continuum:
+        return "continuum"
+    if found is not None and found.finest is not None and found.stands_out:
+        return "gaps"
     best, *others = _by_evidence(clustering)
     return "evidence" if others and best == clustering.k else ""
 
@@ -152,7 +176,7 @@ def _preferred(subject: Subject) -> str:
 def summary(subject: Subject) -> list[str]:
     """What was found, in sentences, one string a paragraph."""
     first = [measured(subject, "course"), clusters(subject), *freedoms.earned(subject), *_sureness(subject)]
-    second = [*_outlying(subject), in_a_sentence(subject), *_search(subject)]
+    second = [*_borders(subject), *_outlying(subject), in_a_sentence(subject), *_search(subject)]
     return [" ".join(first), " ".join(second)]
 
 
@@ -164,8 +188,8 @@ def clusters(subject: Subject) -> str:
     if len(subject.courses) == 1:
         return "A single course is a cluster of its own."
     how = decided_by(subject)
-    if how == "continuum":
-        return _continuum(subject)
+    if subject.curved is not None and how in ("continuum", "gaps", "tolerance"):
+        return _merged(subject.curved, how, subject.run.get("tolerance"))
     if how != "evidence":
         given = "; that number was given, not chosen by the data" if how == "given" else ""
         preferred = _preferred(subject).capitalize()
@@ -183,13 +207,49 @@ def _chosen(subject: Subject) -> str:
     return words + f"with {counted(best, 'cluster')} than with {others[0]}, the next best number.{clearly}"
 
 
-def _continuum(subject: Subject) -> str:
-    best = _by_evidence(subject.clustering)[0]
+def _merged(found: CurveClustering, how: str, tolerance: Any) -> str:
+    """How clusters came about that depend on how fine one looks, and where the reader finds others."""
+    said = {"continuum": _continuum, "gaps": _standing_out}
+    told = said[how](found) if how in said else _at_tolerance(found, tolerance)
+    others = ' "How fine to look" has coarser and finer ones, each within the other.'
+    return told + (others if found.finest is not None else "")
+
+
+def few_enough(found: CurveClustering) -> bool:
+    """Whether clusters of a continuum are as few as keep three quarters of the gain in evidence, see `mixture`."""
+    return bool(found.path) and found.k == min(coarsest(found.path), (found.finest or found).k)
+
+
+def _continuum(found: CurveClustering) -> str:
+    most = _by_evidence(found)[0] if found.finest is None else found.finest.k
+    gaps = "" if found.finest is None else "no wide gap divides them, and "
+    few = ", as few as keep three quarters of the gain in evidence over a single cluster" if few_enough(found) else ""
     return (
-        "The courses form a continuum rather than separate groups: more clusters always describe them a little better, "
-        f"up to {best}. The {counted(subject.clustering.k, 'cluster')} shown here are a choice of how fine to look, "
+        f"The courses form a continuum rather than separate groups: {gaps}more clusters always describe them a little "
+        f"better, up to {most}. The {counted(found.k, 'cluster')} shown here are a choice of how fine to look{few}, "
         "not a number found in the data, and courses near a border could as well be next door."
     )
+
+
+def _standing_out(found: CurveClustering) -> str:
+    finest = (found.finest or found).k
+    return (
+        f"They fall into {counted(found.k, 'cluster')} that stand out: {finest} finer ones describe them a little "
+        "better, but lie in groups with wide gaps between them, and these groups keep most of the gain in evidence."
+    )
+
+
+def _at_tolerance(found: CurveClustering, tolerance: Any) -> str:
+    return (
+        f"They were put into {counted(found.k, 'cluster')}: curves that differ by less than the tolerance that was "
+        f"given, {number(float(tolerance))}, are one cluster."
+    )
+
+
+def _borders(subject: Subject) -> list[str]:
+    """Which clusters are sure, and which a matter of taste."""
+    told = "" if subject.compared is None else borders.in_words(subject.compared.borders)
+    return [*([told] if told else []), *_least_sure(subject)]
 
 
 def _sureness(subject: Subject) -> list[str]:
@@ -207,6 +267,20 @@ def _sureness(subject: Subject) -> list[str]:
             f"For {share(sure, len(subject.courses))} of the courses the assignment has a probability above {SURE:g}."
         )
     return sentences
+
+
+def _least_sure(subject: Subject) -> list[str]:
+    """Which cluster has most courses that are not sure, where these are many."""
+    found = subject.curved
+    if found is None or found.probabilities is None or found.k == 1:
+        return []
+    worst = int(found.unsure.argmax())
+    if found.unsure[worst] <= DOUBTFUL:
+        return []
+    return [
+        f"The least sure is cluster {worst}: {100 * found.unsure[worst]:.0f} % of its courses have a probability below "
+        f"{borders.SURE:g} to be in it."
+    ]
 
 
 def _outlying(subject: Subject) -> list[str]:

@@ -14,7 +14,7 @@ from timelike.base.arrays import Bools, Floats, Ints
 from timelike.base.blas import one_thread_below
 from timelike.base.estimates import Estimate
 from timelike.clusters.clustering import Clustering
-from timelike.clusters.curves import granularity
+from timelike.clusters.curves import borders, granularity
 from timelike.clusters.curves.alignment import aligned, delays_of, gains_of, levels_of
 from timelike.clusters.curves.ascent import responsibilities
 from timelike.clusters.curves.bound import (
@@ -147,7 +147,8 @@ class CurveClustering(Clustering):
             grid = np.linspace(points.min(axis=0), points.max(axis=0), SHOWN_GRID)
         else:
             grid = self._grid(SHOWN_GRID)[:, None]
-        return notebook.curve_clusters(self, grid[:, 0], self.curves(grid))
+        told = borders.in_words(self.borders) if self.k <= notebook.PANELS else ""
+        return notebook.curve_clusters(self, grid[:, 0], self.curves(grid), told)
 
     @property
     def courses(self) -> TimeCourses:
@@ -286,8 +287,8 @@ class CurveClustering(Clustering):
         >>> found = tl.mixture(courses, tl.fit(courses))
         >>> found.path_frame()[["k", "tolerance_from", "tolerance_to"]].round(2)
            k  tolerance_from  tolerance_to
-        0  1            0.14           inf
-        1  2            0.09          0.14
+        0  1            0.15           inf
+        1  2            0.09          0.15
         2  3            0.00          0.09
         3  4             NaN           NaN
         """
@@ -312,7 +313,7 @@ class CurveClustering(Clustering):
         """
         if self.finest is not None:
             return self.finest.tree
-        return granularity.nested(self._compared, self.sizes, self.standing_out)
+        return granularity.nested(self.compared, self.sizes, self.standing_out)
 
     @cached_property
     def standing_out(self) -> Ints | None:
@@ -323,7 +324,35 @@ class CurveClustering(Clustering):
         """
         if self.finest is not None:
             return self.finest.standing_out
-        return granularity.standing_out(self, self._compared)
+        return granularity.standing_out(self, self.compared)
+
+    @property
+    def stands_out(self) -> bool:
+        """Whether these clusters are the groups that wide gaps keep apart, see `standing_out`."""
+        clear = self.standing_out
+        if clear is None or self.part_of is None or int(clear.max()) + 1 != self.k:
+            return False
+        return len(set(zip(clear.tolist(), self.part_of.tolist(), strict=True))) == self.k
+
+    @cached_property
+    def borders(self) -> tuple[borders.Border, ...]:
+        """How each cluster lies beside the nearest other one: kept apart by a wide gap, or running into it.
+
+        Examples
+        --------
+        >>> import timelike as tl
+        >>> courses, _ = tl.simulate.profiles(seed=1)
+        >>> found = tl.mixture(courses, tl.fit(courses)).at(k=2)
+        >>> [(border.nearest, round(border.gap, 2), border.apart) for border in found.borders]
+        [(1, 0.09, False), (0, 0.09, False)]
+        """
+        part_of = np.arange(self.k) if self.part_of is None else self.part_of
+        return borders.borders((self.finest or self).compared, part_of)
+
+    @property
+    def unsure(self) -> Floats:
+        """The share of the courses of each cluster whose probability to be there is below 0.8, (k,)."""
+        return borders.unsure(self.labels, self.confidence, self.k)
 
     @cached_property
     def judge(self) -> granularity.Judge:
@@ -331,9 +360,12 @@ class CurveClustering(Clustering):
         return granularity.Judge(self)
 
     @cached_property
-    def _compared(self) -> Floats:
-        """The curves at some of the courses' times, (k, T)."""
-        return self.curves(_some(self.courses.designs.points)).mean
+    def compared(self) -> Floats:
+        """The curves at some of the courses' times, (k, T): what tolerances and gaps are about.
+
+        Without their levels where these are free.
+        """
+        return self.curves(_some(self.courses.designs.points)).mean - self.cluster_levels[:, None] * self.free.level
 
     def at(self, tolerance: float | None = None, *, k: int | None = None) -> CurveClustering:
         """The clusters where curves that differ by less than a tolerance are one, or with so many clusters.

@@ -117,6 +117,21 @@ def groups(tree: Floats, k: int) -> Ints:
     return np.zeros(1, dtype=np.intp) if not len(tree) else cut_tree(tree, k).astype(np.intp)
 
 
+def tips(tree: Floats) -> Ints:
+    """The finest clusters in an order in which those that merge are side by side, those with low numbers first.
+
+    Examples
+    --------
+    >>> tips(np.array([[1, 3, 1.0, 2], [0, 2, 2.0, 2], [4, 5, 3.5, 4]]))
+    array([0, 2, 1, 3])
+    """
+    below = [[i] for i in range(len(tree) + 1)]
+    for p, q in tree[:, :2].astype(int).tolist():
+        first, second = sorted((below[p], below[q]))
+        below.append(first + second)
+    return np.array(below[-1])
+
+
 def gaps(curves: Floats) -> list[Ints]:
     """Groups (K,) of clusters with these curves (K, T) that wide gaps keep apart, those with the widest first.
 

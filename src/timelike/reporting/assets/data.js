@@ -28,6 +28,7 @@ function readData() {
     data.features = { rank, phi: unpack(phi), grid: unpack(grid), nodes: unpack(nodes) };
   }
   if (raw.conditions) data.conditions = unpackConditions(raw.conditions);
+  if (raw.fine) data.fine = { ...raw.fine, curves: unpack(raw.fine.curves) };
   if (raw.freed) data.freed = unpackFreed(raw.freed);
   if (raw.neighbors?.moved) data.neighbors.moved = { ...raw.neighbors.moved, ...unpackEstimates(raw.neighbors.moved) };
   data.n = raw.names.length;

@@ -45,7 +45,8 @@ class Panels {
       `values scatter by ${digits(data.scatter[label], 2)}`];
     for (const name of ["delay", "gain"]) parts.push(...rangeWords(data, this.members.get(label), name));
     if (data.certainty?.[label] != null) parts.push(`mean probability ${chance(data.certainty[label])}`);
-    return parts.join(" \u00b7 ");
+    if (data.borders) parts.push(unsureWords(data.borders, label), borderWords(data.borders, label, clusterName));
+    return parts.filter((words) => words).join(" \u00b7 ");
   }
 
   /** The clusters to show, in the order that was asked for; "none" comes last. */
@@ -212,6 +213,7 @@ function start() {
   startClusters(data, table);
   startConditions(data, table);
   startOrder(data, open);
+  startFine(data);
   startNumbers(data);
   startTerms(data);
   startCopy();
