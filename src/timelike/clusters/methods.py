@@ -73,9 +73,7 @@ MIXED = ("k", "tolerance", "spread", "robust", "noise", "refine", "seed")
 
 
 METHODS = {
-    "mixture": Method(
-        _mixture, ("k", "tolerance", "spread", "robust", "noise", "refine", "seed", *FREE), chooses_k=True
-    ),
+    "mixture": Method(_mixture, (*MIXED, *FREE), chooses_k=True),
     "evidence": Method(_evidence, ("k", "spread", *FREE), chooses_k=True),
     "spectral": Method(_spectral, ("k", "seed", *FREE)),
     "sparse-spectral": Method(_sparse_spectral, ("k", "seed", *FREE)),
