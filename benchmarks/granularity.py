@@ -195,7 +195,7 @@ def real(_sets: int) -> str:
         words = [each for each in said if "stand out" in each or "continuum" in each]
         frame = found.path_frame()
         path = ", ".join(f"{row.k}: {row.tolerance_from:.2g}" for row in frame.itertuples() if row.tolerance_to > 0)
-        halves = tl.stability(found, pairs=2).set_index("k")["agreement"] if found.k > 1 else {}
+        halves = tl.stability(found, pairs=1).set_index("k")["agreement"] if found.k > 1 else {}
         known = "" if truth is None else f", adjusted Rand index with the labels {ari(truth, found.nearest):.3f}"
         text += (
             f"\n### {name}\n\n{found.k} clusters of {(found.finest or found).k} finest{known}; sizes "
