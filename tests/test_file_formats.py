@@ -22,6 +22,7 @@ IN_TABLES = {
     "whole number": r"-?\d+",
     "number": NUMBER,
     "number or nothing": rf"({NUMBER})?",
+    "number, inf or nothing": rf"({NUMBER}|inf)?",
     "whole number or nothing": r"(-?\d+)?",
 }
 CONDITIONS = ("wt", "mut")

@@ -200,11 +200,9 @@ def test_a_spread_that_is_not_earned_is_none(seed):
 def test_children_make_few_clusters(shared_data):
     courses = tl.read(shared_data / "growth" / "growth.csv")
     gp = tl.fit(courses, clock="linear")
-    with pytest.warns(tl.DataWarning, match="continuum"):
-        found = evidence_linkage(courses, gp)
+    found = evidence_linkage(courses, gp)
     assert evidence_linkage(courses, gp, spread=0.0).k > 80
     assert 3 <= found.k <= 10
-    assert found.continuum
 
 
 @settings(max_examples=12)

@@ -577,7 +577,7 @@ def test_columns_that_go_leave_rows_that_sum_to_one():
     )
 
 
-@pytest.mark.filterwarnings("ignore::timelike.FitWarning")
+@pytest.mark.filterwarnings("ignore::timelike.FitWarning", "ignore:the courses are noisy")
 def test_refining_stays_where_models_are():
     courses, _ = tl.simulate.profiles(noise=0, seed=1, per_group=20)
     assert mixture(courses, tl.fit(courses), refine=True).k == 3

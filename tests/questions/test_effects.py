@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from timelike.questions.own_noise import OwnNoise
 
 import oracle
 import questions_oracle as dense
 import timelike as tl
+from timelike.base.own_noise import OwnNoise
 from timelike.questions.asked import answered, effect_at
 from timelike.questions.effects import NEGLIGIBLE, Known, eliminated, evidence, residual, spectrum
 

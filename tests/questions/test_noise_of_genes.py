@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from timelike.questions.own_noise import SURE, OwnNoise
 
 import questions_oracle as dense
+from timelike.base.own_noise import SURE, OwnNoise
 
 
 def drawn(scale, own, freedom, count, seed=0):

@@ -345,10 +345,10 @@ def test_wild_values_have_their_full_weight_in_a_fit_where_asked(tmp_path):
     assert plain.gp.noise_sd > 2 * robust.gp.noise_sd
 
 
-def test_evidence_takes_a_spread_and_has_none_by_itself(table):
+def test_evidence_takes_a_spread_and_learns_it_by_itself(table):
     assert tl.analyse(table, method="evidence", spread=np.float32(0.5)).clustering.spread == 0.5
     alone = tl.analyse(table, method="evidence")
-    assert (alone.clustering.spread, alone.clustering.learned) == (0, False)
+    assert (alone.clustering.spread, alone.clustering.learned) == (0, True)
     assert {"spread", "robust"}.isdisjoint(alone.settings())  # no news
 
 

@@ -34,7 +34,7 @@ def counts(monkeypatch):
 def test_one_run_computes_a_thing_once(counts, method, tmp_path):
     courses, _ = tl.simulate.profiles(noise=0.08, seed=1)
     tl.analyse(courses, tmp_path / "run", method=method, refine=False)  # which tries other models
-    grids = 3  # of the table, of the figure, of the page
+    grids = 4  # of the table, of the figure, of the page, and the times of the courses, where curves are compared
     assert counts == {"basis": 1, "information": 1, "outlying": 1, "_curves_at": grids}
 
 

@@ -93,10 +93,10 @@ class GPMixture(CurveClusterer):
         As in :func:`timelike.fit`.
     gp : GP or None
         A model to use as it is, in which case nothing is fitted. None: fitted to X.
-    spread : float or None
-        How much curves of one cluster differ, in units of the signal_sd; learned if None.
     tolerance : float or None
         Curves that differ by less than this, in units of X, are one cluster: instead of n_clusters.
+    spread : float or None
+        How much curves of one cluster differ, in units of the signal_sd; learned if None.
     up_to, max_delay
         In what courses of a cluster may differ, as in :func:`timelike.mixture`; ``clustering_`` has the level, gain and
         delay of each. With levels the model is fitted to courses moved to one level.
