@@ -130,7 +130,7 @@ def mixture(
     >>> found
     Clustering: 150 courses in 3 clusters (50, 51, 49), mixture
     >>> {k: round(v) for k, v in found.evidence.items()}
-    {1: 1919, 2: 2176, 3: 2271, 4: 2263}
+    {1: 1919, 2: 2178, 3: 2272, 4: 2265}
     """
     checks.instance(courses, TimeCourses, "courses")
     checks.instance(gp, GP, "gp")
