@@ -334,7 +334,7 @@ def how_many(made):
 
 def test_a_number_that_the_evidence_prefers_was_chosen(profiles):
     assert how_many(profiles) == "chosen by the evidence"
-    assert "the number of clusters is the one with the largest lower bound" in methods(profiles)[0]
+    assert "the number of clusters is the one with the largest evidence" in methods(profiles)[0]
 
 
 def test_fewer_clusters_than_the_evidence_prefers_were_not_chosen(study):

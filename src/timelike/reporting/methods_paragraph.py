@@ -126,8 +126,9 @@ def _grouping(subject: Subject) -> str:
     return f"Courses were put into {k} by {clustering.method}."
 
 
+_BEST = "with the largest evidence (a lower bound, and what it leaves out because members are not known)"
 _NUMBER = {
-    "evidence": "the number of clusters is the one with the largest lower bound on the evidence",
+    "evidence": f"the number of clusters is the one {_BEST}",
     "given": "the number of clusters is the one given in advance",
 }
 _MERGED = {
@@ -150,7 +151,7 @@ def _number(clustering: CurveClustering, subject: Subject) -> str:
         return f"; {_NUMBER[how]}" if how in _NUMBER else ""
     tolerance = number(float(subject.run.get("tolerance") or 0))
     merged = _MERGED[how].format(gap=GAP, enough=ENOUGH, tolerance=tolerance).replace("%", " %")
-    best = " with the largest lower bound on the evidence" if len(clustering.path) > 1 else ""
+    best = f" {_BEST}" if len(clustering.path) > 1 else ""
     return f"; {clustering.finest.k} clusters{best} were merged{merged}"
 
 

@@ -1,4 +1,4 @@
-"""How fine to look: clusters within clusters, and the number of them that stands still while the tolerance changes."""
+"""How fine to look: clusters within clusters, tolerances, and the groups of them that wide gaps keep apart."""
 
 from __future__ import annotations
 

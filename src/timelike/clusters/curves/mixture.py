@@ -75,12 +75,13 @@ def mixture(
     """Clusters of courses that share a curve, by a variational mixture of Gaussian processes.
 
     Every cluster has a curve; a course is its cluster's curve, plus a deviation of its own (the spread), plus noise;
-    one course in a hundred is expected to be in no cluster. The number of clusters and the spread are those with the
-    largest lower bound on the log evidence. Where the bound rises to its top in a long tail of ever smaller steps, the
-    number depends on how fine one looks: the finest clusters are merged, the nearest first, to groups that wide gaps
-    keep apart. Where there are no such gaps the data look like a continuum: a warning says so, and the number is the
-    smallest that keeps three quarters of what the best gains over a single cluster. ``at`` of the result has any other
-    number, or tolerance, and ``path_frame`` all of them.
+    one course in a hundred is expected to be in no cluster. The spread is the one with the largest lower bound on the
+    log evidence; the finest clusters are as many as have the largest evidence: that bound, and what it leaves out
+    because members are not known. Where wide gaps keep groups of the finest clusters apart, they are merged into these,
+    and a warning says so. Where there are no such gaps and the bound rises to its top in a long tail of ever smaller
+    steps, the data look like a continuum: a warning says so, and they are merged to the smallest number that keeps
+    three quarters of what the best gains over a single cluster. ``at`` of the result has any other number, or
+    tolerance, and ``path_frame`` all of them.
 
     Parameters
     ----------
@@ -156,15 +157,12 @@ def mixture(
         elif adapted and spread is None and not choice.doubtful:  # slices of a continuum are no clusters
             here, data, choice = with_deviations(search, here, data, choice)
         known = {"learned": spread is None, "measured": courses, "earned": earned}
-        result = finished(here, data, choice, "mixture", keep_single=k is not None, **known)
-        if tolerance is not None:
-            result = result.at(tolerance)
-        elif k is None:
-            result = settled(result, choice)
+        finest = finished(here, data, choice, "mixture", keep_single=k is not None, **known)
+        result = finest if k is not None else settled(finest, choice, tolerance)
     say_fewer(result.k, k)
-    if result.finest is not None and tolerance is None:
+    if tolerance is None:
         say_doubt(result)
-    if k != 1 and not result.free:
+    if k != 1:
         say_noisy(result)
     say_wild(wild, result)
     say_noise(result)
@@ -188,8 +186,10 @@ def _check_tolerance(tolerance: float, k: int | None) -> None:
         raise InputError(f"k is {k} and tolerance {tolerance:g}: give one of them, the other follows.")
 
 
-def settled(finest: CurveClustering, choice: Choice) -> CurveClustering:
-    """The clusters to show: those that stand out; all, where none do; few of them where the courses are a continuum."""
+def settled(finest: CurveClustering, choice: Choice, tolerance: float | None = None) -> CurveClustering:
+    """The clusters to show: at a tolerance; those that stand out; all, where none do; few of them in a continuum."""
+    if tolerance is not None:
+        return finest.at(tolerance)
     clear = finest.standing_out if finest.k > FEWEST else None
     if clear is not None:
         return finest.at(k=int(clear.max()) + 1)
@@ -339,7 +339,7 @@ def sought(
     few = data.draw(effort.walkers, seed)
     if len(few.nodes) > 1:
         few = few.draw(LISTENERS, seed)
-    fits = judged(few, walk(few, spread, min(max_k, len(few)), seed, effort))
+    fits = [with_gain(few, fit) for fit in walk(few, spread, min(max_k, len(few)), seed, effort)]
     fit, finest = choose(fits)
     if few is data:
         return Choice(fit, steps(fits, len(few)), finest)
@@ -350,11 +350,10 @@ def sought(
     return Choice(max(fits, key=lambda fit: fit.evidence), steps(fits, len(data)))
 
 
-def judged(data: Courses, fits: list[Fit]) -> list[Fit]:
-    """The fits with what their numbers of clusters are compared by."""
+def with_gain(data: Courses, fit: Fit) -> Fit:
+    """The fit with what it is compared by with those of other numbers of clusters."""
     few = data.draw(COURSES, 0)
-    times = len(data) / len(few)
-    return [replace(fit, gained=gained(few, fit, times)) for fit in fits]
+    return replace(fit, gained=gained(few, fit, len(data) / len(few)))
 
 
 def _around(data: Courses, fits: list[Fit], spread: float | None, effort: Effort) -> list[Fit]:
@@ -362,7 +361,7 @@ def _around(data: Courses, fits: list[Fit], spread: float | None, effort: Effort
     best = int(np.argmax([fit.evidence for fit in fits]))
     found: list[Fit] = []
     for fit in fits[max(best - 1, 0) :]:
-        found += judged(data, [lifted(data, fit, spread, effort)])
+        found.append(with_gain(data, lifted(data, fit, spread, effort)))
         if len(found) > 2 and found[-1].evidence < found[-2].evidence < found[-3].evidence:
             break
     by_k = {fit.k: fit for fit in sorted(found, key=lambda fit: fit.evidence)}

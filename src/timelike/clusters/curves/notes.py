@@ -39,7 +39,9 @@ def say_continuum(shown: int, choice: Choice, where: str = "") -> None:
 
 
 def say_doubt(found: CurveClustering) -> None:
-    """Tell the user that the number of clusters depends on how fine one looks, and what was done about it."""
+    """Tell the user where the number of clusters depends on how fine one looks, and what was done about it."""
+    if found.finest is None:
+        return
     level = levels(found.tree)[found.k - 1]
     most = max(found.path, key=lambda step: step.bound).k
     elsewhere = "tolerance= (--tolerance) or k for coarser or finer; numbers.csv (in Python path_frame()) has them all."
@@ -59,8 +61,8 @@ def say_doubt(found: CurveClustering) -> None:
 
 
 def say_noisy(found: CurveClustering) -> None:
-    """Tell the user where courses are too noisy to tell clusters apart."""
-    seen = resolved(found)
+    """Tell the user where courses are too noisy to tell clusters apart; freedoms make that another question."""
+    seen = 1.0 if found.free else resolved(found)
     if seen < NOISY:
         warn(
             f"the courses are noisy: a single one shows {100 * seen:.0f} % of how curves differ, the rest is hidden by "
