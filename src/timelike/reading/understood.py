@@ -69,6 +69,9 @@ class Understood:
         Where the file held counts, what was found while they became values.
     subjects
         Condition -> whose sample each is, in the order of the courses' times, where a column says so.
+    details
+        What else the file says about each course (a symbol, a description, a group): a row a course, in their order,
+        as text; None where it says nothing else.
     """
 
     courses: TimeCourses
@@ -78,6 +81,7 @@ class Understood:
     notes: tuple[str, ...] = ()
     counts: Normalised | None = None
     subjects: dict[str, tuple[str, ...]] | None = None
+    details: pd.DataFrame | None = None
 
     def summary(self) -> str:
         """What there is, in one line, with the unit of the times."""

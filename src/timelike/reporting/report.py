@@ -69,6 +69,7 @@ def report(
     time_unit: str | None = None,
     value_name: str | None = None,
     enrichment: pd.DataFrame | None = None,
+    details: pd.DataFrame | None = None,
     notes: str | Sequence[str] = (),
     run: Mapping[str, Any] | None = None,
 ) -> Path:
@@ -98,6 +99,8 @@ def report(
         What was measured, for instance ``"log expression"``.
     enrichment
         From :func:`timelike.enrichment`.
+    details
+        What else is known about each course (a symbol, a description, a group): a row a course, in their order.
     notes
         A sentence, or several, to show below the summary, for instance what was left out before the analysis.
     run
@@ -121,6 +124,7 @@ def report(
         clustering=clustering,
         naming=Naming.of(title, time_unit, value_name),
         enrichment=enrichment,
+        details=details,
         notes=_sentences(notes),
         run=run or {},
         neighbors=_nearest(courses, gp, clustering) if neighbors is None else neighbors,

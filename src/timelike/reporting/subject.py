@@ -65,6 +65,7 @@ class Subject:
     neighbors: Neighbors
     naming: Naming = field(default_factory=Naming)
     enrichment: pd.DataFrame | None = None
+    details: pd.DataFrame | None = None
     notes: Sequence[str] = ()
     run: Mapping[str, Any] = field(default_factory=dict)
 

@@ -43,6 +43,8 @@ class Analysis:
         Terms of an ontology that clusters are enriched for, where one was given.
     counts : DataFrame or None
         Mean count and dispersions of each gene, where the input was counts.
+    details : DataFrame or None
+        What else the input says about each course (a symbol, a description, a group), a row a course.
     files : tuple of Path
         What was written, the report last.
     failed : tuple of str
@@ -57,6 +59,7 @@ class Analysis:
     counts: pd.DataFrame | None = None
     files: tuple[Path, ...] = ()
     failed: tuple[str, ...] = ()
+    details: pd.DataFrame | None = None
 
     def __repr__(self) -> str:
         return f"Analysis: {self.courses.summary()}; {str(self.clustering).removeprefix('Clustering: ')}"

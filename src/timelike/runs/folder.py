@@ -162,6 +162,7 @@ def page(analysis: Analysis, path: Path) -> None:
         analysis.clustering,
         neighbors=analysis.neighbors,
         enrichment=analysis.enrichment,
+        details=analysis.details,
         notes=analysis.record.notes,
         run=analysis.settings(),
         **vars(analysis.naming),
