@@ -14,6 +14,7 @@ from timelike.clusters.curves.ascent import Effort
 from timelike.clusters.curves.bound import Given, sample
 from timelike.clusters.curves.mixture import mixture
 from timelike.clusters.curves.mixture_from_chunks import mixture_from_chunks
+from timelike.clusters.curves.scratch import Means
 from timelike.clusters.nmi import nmi
 from timelike.exceptions import DataWarning, InputError
 from timelike.reading.course_file import CourseFile
@@ -71,6 +72,24 @@ def test_same_as_in_memory(gaps, k, spread):
     check_same(found, whole)
     if k is None:
         assert nmi(found.nearest, truth) > 0.7
+
+
+@pytest.mark.parametrize("gone", [0, 1, 2])
+def test_a_pattern_of_gaps_of_which_all_courses_are_in_none(gone):
+    """Such a design has no mean course; rows of its neighbours were taken for its own."""
+    times = [[0.0, 0.5], [0.1, 0.2, 0.9], [0.3]]
+    rng = np.random.default_rng(gone)
+    weight, sums = rng.uniform(1, 9, (2, 3)), rng.standard_normal((2, 6))
+    weight[:, gone] = 0
+    designs = tl.TimeCourses.from_arrays(times, times).designs
+    courses, r = Means(weight, sums).courses(designs, mean=0.4)
+    kept = [g for g in range(3) if g != gone]
+    assert len(courses.designs) == 2
+    for i, (k, g) in enumerate([(k, g) for k in range(2) for g in kept]):
+        own = slice(designs.starts[g], designs.starts[g + 1])
+        np.testing.assert_array_equal(courses[i].designs.points[:, 0], times[g])
+        np.testing.assert_allclose(courses[i].values, 0.4 + sums[k, own] / weight[k, g])
+        assert r[i, k] == weight[k, g]
 
 
 def test_the_bound_is_that_of_all_courses():

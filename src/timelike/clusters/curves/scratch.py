@@ -20,7 +20,7 @@ from timelike.base.threads import progress
 from timelike.base.tiles import spans
 from timelike.clusters.curves.bound import AnySpread, Clusters, Fit, Weights, along, informative, log_division
 from timelike.courses import TimeCourses
-from timelike.courses.designs import Designs, frozen, offsets
+from timelike.courses.designs import Designs, frozen, offsets, take_designs
 from timelike.exceptions import InputError
 from timelike.gp import GP
 
@@ -291,8 +291,12 @@ class Means:
         return Means(self.weight + other.weight, self.sums + other.sums)
 
     def courses(self, designs: Designs, mean: float) -> tuple[TimeCourses, Floats]:
-        """The mean courses, one for each cluster and design that it has, and their weights (M, K + 1)."""
+        """The mean courses, one for each cluster and design that it has, and their weights (M, K + 1).
+
+        Designs of which all courses are in none of the clusters have no mean course, and go.
+        """
         cluster, design = np.nonzero(self.weight > 0)
+        used, own = np.unique(design, return_inverse=True)
         weight = self.weight[cluster, design]
         values = [
             mean + self.sums[k, designs.starts[g] : designs.starts[g + 1]] / w
@@ -301,7 +305,7 @@ class Means:
         r = np.zeros((len(cluster), len(self.weight) + 1))
         r[np.arange(len(cluster)), cluster] = weight
         names = tuple(f"mean of cluster {k}, times {g}" for k, g in zip(cluster, design, strict=True))
-        return TimeCourses(names, designs, design.astype(np.intp), frozen(np.concatenate(values))), r
+        return TimeCourses(names, take_designs(designs, used), own.ravel(), frozen(np.concatenate(values))), r
 
 
 def means_of(source: BlocksOnDisk, block: Block, r: Floats) -> Means:
