@@ -76,6 +76,6 @@ def test_single_cells_are_averaged_only_on_request(sparse):
 @pytest.mark.parametrize("name", without_meaning("AnnData"))
 def test_options_of_tables_have_no_meaning_for_anndata(name):
     row = OPTIONS[name]
-    given = row.choices[0] if row.choices else [0] if row.kind == "numbers" else "x"
+    given = row.choices[0] if row.choices else {"numbers": [0], "True or False": True}.get(row.kind, "x")
     with pytest.raises(tl.InputError, match=f"{name}= has no meaning here: "):
         tl.read(samples(day=[0, 1, 2, 3]), **{name: given})

@@ -1,4 +1,4 @@
-"""Groups under one name: said where their values became replicates, and nothing is said of true replicates."""
+"""Groups under one name: asked about in a tidy table, said of a sample sheet; nothing is said of true replicates."""
 
 from itertools import product
 
@@ -22,35 +22,56 @@ def notes(table, **options):
     return understand(table, **options).notes
 
 
-def test_an_id_in_several_groups_is_said():
-    found = understand(tidy())
-    assert found.notes == (
-        f"several 'dataset' (north, south) {NOTE}. If they are courses of their own, call that column 'condition'",
+ASKED = "have values under one name of 'course' at the same time"
+
+
+def asked(table, **options):
+    with pytest.raises(tl.InputError, match=ASKED) as problem:
+        understand(table, **options)
+    return str(problem.value)
+
+
+def test_an_id_in_several_groups_is_asked_about():
+    assert asked(tidy()) == (
+        "the DataFrame: several 'dataset' (north, south) have values under one name of 'course' at the same time. If "
+        "each is a course of its own, make the name of both: course=['course', 'dataset'] (--course course --course "
+        "dataset). If they are replicates: duplicates='replicates' (--duplicates replicates). If they are conditions, "
+        "call that column 'condition'."
     )
-    assert found.lines()[-1] == found.notes[0]
-    with pytest.warns(tl.DataWarning, match="the DataFrame: several 'dataset'"):
-        courses = tl.read(tidy())
-    assert courses.names == ("a", "b")
-    assert list(courses.sizes) == [6, 6]
 
 
 def test_what_it_proposes_helps():
-    courses = tl.read(tidy().rename(columns={"dataset": "condition"}))
-    assert courses.names == ("a | north", "a | south", "b | north", "b | south")
+    own = tl.read(tidy(), course=["course", "dataset"])
+    assert own.names == ("a / north", "a / south", "b / north", "b / south")
+    assert list(own.sizes) == [3] * 4
+    same = understand(tidy(), duplicates="replicates")
+    assert same.courses.names == ("a", "b")
+    assert list(same.courses.sizes) == [6, 6]
+    assert same.notes == ()
+    other = tl.read(tidy().rename(columns={"dataset": "condition"}))
+    assert other.names == ("a | north", "a | south", "b | north", "b | south")
+
+
+def test_many_data_sets_in_one_file():
+    """The id counts from one in each of them."""
+    table = tidy("ID_dataset", ("growth", "heart"), (1, 2, 3)).rename(columns={"course": "ID"})
+    with pytest.raises(tl.InputError, match="--course ID --course ID_dataset"):
+        tl.read(table)
+    assert tl.read(table, course=["ID", "ID_dataset"]).names[:2] == ("1 / growth", "1 / heart")
 
 
 def test_one_id_that_is_used_twice_is_enough():
     others = tidy(kinds=("north",), courses=tuple("cdefgh"))
-    assert NOTE in notes(pd.concat([others, tidy(courses=("a",))]))[0]
+    asked(pd.concat([others, tidy(courses=("a",))]))
 
 
 def test_groups_with_replicates_of_their_own():
-    assert NOTE in notes(pd.concat([tidy(), tidy()]))[0]
+    asked(pd.concat([tidy(), tidy()]))
 
 
 def test_numbers_can_be_doses():
-    assert "several 'dose' (0, 1)" in notes(tidy("dose", (0, 1)))[0]
-    assert "several 'mg' (0, 20)" in notes(tidy("mg", (0, 20)))[0]
+    assert "several 'dose' (0, 1)" in asked(tidy("dose", (0, 1)))
+    assert "several 'mg' (0, 20)" in asked(tidy("mg", (0, 20)))
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import zipfile
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -351,9 +352,45 @@ def test_a_row_whose_name_begins_like_a_remark_is_kept_with_a_word(tmp_path, con
     assert read_table(path).texts([0])[0][:2] == ["a", "#b"]
 
 
-def test_a_table_without_a_header_gets_a_word(tmp_path):
-    with pytest.warns(tl.DataWarning, match="the times '1.0', '0.25', '3.5' look like values: has the table no header"):
-        tl.read(write(tmp_path, "YAL001C,1.0,0.25,3.5\nYAL002W,2,3,4\n"))
+HEADLESS = "YAL001C,1.0,0.25,3.5\nYAL002W,2,3,4\n"
+
+
+def test_a_table_without_a_header_is_refused_with_the_way_out(tmp_path):
+    with pytest.raises(tl.InputError, match=r"look like values\. Say so.*--no-header --times"):
+        tl.read(write(tmp_path, HEADLESS))
+    assert list(tl.read(write(tmp_path, HEADLESS), header="{time}").names) == ["YAL002W"]
+
+
+def test_a_table_without_a_header_is_read_when_it_is_said(tmp_path):
+    courses = tl.read(write(tmp_path, HEADLESS), no_header=True, times=[0, 0, 6])
+    assert courses.names == ("YAL001C", "YAL002W")
+    np.testing.assert_array_equal(courses.grid, [0, 0, 6])
+    np.testing.assert_array_equal(courses["YAL001C"].values, [1, 0.25, 3.5])
+
+
+def test_a_sheet_without_a_header_is_read_when_it_is_said(tmp_path):
+    path = tmp_path / "table.xlsx"
+    pd.DataFrame([["a", 1.0, 2.0], ["b", 3.0, 4.0]]).to_excel(path, header=False, index=False)
+    courses = tl.read(path, no_header=True, times=[0, 6])
+    assert courses.names == ("a", "b")
+    np.testing.assert_array_equal(courses["a"].values, [1, 2])
+
+
+def test_a_tidy_table_without_a_header(tmp_path):
+    text = "a,0,1.5\na,6,2.5\nb,0,3.5\n"
+    columns = {"course": "name", "time": "column 2", "value": "column 3"}
+    courses = tl.read(write(tmp_path, text), no_header=True, **columns)
+    assert courses.names == ("a", "b")
+    np.testing.assert_array_equal(courses["a"].values, [1.5, 2.5])
+
+
+def test_mistakes_about_headers(tmp_path):
+    with pytest.raises(tl.InputError, match="without a header nothing tells the times of its 3 columns of values"):
+        tl.read(write(tmp_path, HEADLESS), no_header=True)
+    with pytest.raises(tl.InputError, match="line 2: 3 cells, but the first line has 4"):
+        tl.read(write(tmp_path, "a,1.5,2,3\nb,1,2\n"), no_header=True, times=[0, 1, 2])
+    with pytest.raises(tl.InputError, match="no_header= has no meaning here: this is a pandas table"):
+        tl.read(pd.DataFrame({"gene": ["a"], "0h": [1.0]}), no_header=True)
 
 
 @pytest.mark.parametrize(

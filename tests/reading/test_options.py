@@ -62,7 +62,7 @@ def test_the_command_line_has_the_options_of_the_table(verb):
     found = {parameter.name: parameter for parameter in verb.params if parameter.name in OPTIONS}
     assert list(found) == list(OPTIONS)
     for name, row in OPTIONS.items():
-        assert (found[name].opts, found[name].help) == ([f"--{name}"], row.help)
+        assert (found[name].opts, found[name].help) == ([f"--{name.replace('_', '-')}"], row.help)
         choice = found[name].type
         assert tuple(choice.choices if isinstance(choice, click.Choice) else ()) == row.choices
 
@@ -92,6 +92,12 @@ def test_text_is_expected(name):
         tl.read(HOURS, **{name: 5})
 
 
+def test_names_are_checked():
+    for given in (5, [], ["gene", 5], {"gene"}):
+        with pytest.raises(tl.InputError, match="expected the name of a column, or a list of several"):
+            tl.read(HOURS, course=given)
+
+
 def test_numbers_and_sheets_are_checked():
     with pytest.raises(tl.InputError, match=r"times .position 1. are not numbers: 'soon'"):
         tl.read(HOURS, times=[0, "soon"])
@@ -107,7 +113,7 @@ TALL = pd.DataFrame({"time": [0, 1], "a": [1.0, 2]})
 LAYOUTS = {"rows": (HOURS, {"orient": "rows"}), "columns": (TALL, {"orient": "columns"}), "tidy": (TIDY, {})}
 DECIDE = {("tidy", name) for name in ("samples", "header", "orient")}
 """With one of these a table is wide."""
-VALUES = {"text": "x", "numbers": [0, 5], "a name or a number": 0}
+VALUES = {"text": "x", "numbers": [0, 5], "a name or a number": 0, "a name or several": "x", "True or False": True}
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from timelike.gp import GP
 from timelike.gp.freedom import asked_for
 from timelike.gp.kernels import NAMED
 from timelike.reading import Understood, understand
-from timelike.reading.options import FLAG, OPTIONS
+from timelike.reading.options import FLAG, NAMES, OPTIONS
 from timelike.runs.analyse import given_or_fitted, note_gaps, prepared
 from timelike.runs.recipe import SCALES, Clock, Recipe
 
@@ -95,8 +95,14 @@ def how_to_read(command: Verb) -> Verb:
     for name, row in reversed(OPTIONS.items()):
         kind = click.Choice(row.choices) if row.choices else KINDS.get(row.kind)
         how: dict[str, Any] = {"is_flag": True, "default": None} if row.kind == FLAG else {"type": kind}
-        command = click.option(f"--{name}", help=row.help, **how)(command)
+        how |= {"multiple": True, "callback": _one_or_several} if row.kind == NAMES else {}
+        command = click.option(f"--{name.replace('_', '-')}", help=row.help, **how)(command)
     return quiet_option(command)
+
+
+def _one_or_several(_: click.Context, __: click.Parameter, given: tuple[Any, ...]) -> Any:
+    """What was given, as a list only where it was given again; None where it was not."""
+    return list(given) if len(given) > 1 else next(iter(given), None)
 
 
 def course_options(command: Verb) -> Verb:

@@ -19,6 +19,13 @@ Verb = TypeVar("Verb", bound=Callable[..., Any])
 class Verbs(click.Group):
     """A group whose commands answer a user's mistake with one line and exit code 2."""
 
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        """The command and its arguments, in which an option that is meant once stands once."""
+        name, command, rest = super().resolve_command(ctx, args)
+        if command is not None:
+            _refuse_repeated(command, click.Context(command, info_name=name, parent=ctx), list(rest))
+        return name, command, rest
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command, with warnings as notes and mistakes as one line."""
         try:
@@ -30,6 +37,16 @@ class Verbs(click.Group):
         except (InputError, MissingExtraError) as problem:
             click.echo(f"timelike: {problem}", err=True)
             sys.exit(2)
+
+
+def _refuse_repeated(command: click.Command, ctx: click.Context, args: list[str]) -> None:
+    """Raise if an option with a value stands twice: the later one would win without a word."""
+    _, _, order = command.make_parser(ctx).parse_args(args)
+    for option in (one for one in order if isinstance(one, click.Option)):
+        decides = not option.is_flag or option.secondary_opts
+        if decides and not option.multiple and order.count(option) > 1:
+            names = " or ".join([*option.opts, *option.secondary_opts])
+            raise click.UsageError(f"{names} is given {order.count(option)} times: give it once.", ctx)
 
 
 def _show_once() -> Callable[..., None]:

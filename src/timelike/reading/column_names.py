@@ -21,7 +21,8 @@ COUNT_WORDS = VALUE_WORDS | {"count", "counts", "reads", "readcount", "rawcount"
 """Names of the values where they are said to be counts."""
 CONDITION_WORDS = frozenset(["condition", "conditions", "treatment", "genotype", "strain", "arm", "group"])
 TIMES = TIME_WORDS | {"date", "hour", "hours", "hrs", "day", "days", "minute", "minutes", "mins", "seconds", "sec"}
-TIMES |= {"week", "weeks", "month", "months", "year", "years"}
+TIMES |= {"week", "weeks", "wk", "wks", "month", "months", "year", "years", "hpi", "dpi", "hpf", "dpf", "hr"}
+TIMES |= {"timestamp", "timestamps", "datetime", "timepoints", "visits", "elapsed", "followup"}
 """Names of a column of times; a unit may follow. Not "second" or "min", which mean other things too."""
 
 

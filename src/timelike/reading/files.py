@@ -79,19 +79,21 @@ def errors_about(source: object) -> Iterator[None]:
         raise InputError(f"{source}: {problem}") from None
 
 
-def open_table(path: Path, *, sheet: str | int | None = None, decimal: str | None = None) -> Table:
-    """As :func:`read_table`; errors do not name the file, for callers that will."""
+def open_table(path: Path, *, sheet: str | int | None = None, decimal: str | None = None, headed: bool = True) -> Table:
+    """As :func:`read_table`; errors do not name the file, for callers that will. A file may be without a header."""
     data = content(path)
     found = kind(data)
     if found == "excel":
-        return _excel(data, sheet, decimal)
+        return _excel(data, sheet, decimal, headed)
     if sheet is not None:
         raise InputError("only Excel workbooks have sheets.")
     if found == "parquet":
+        if not headed:
+            raise InputError("a Parquet file has names for its columns: leave out no_header= (--no-header).")
         return frame_table(_parquet(path), decimal)
     if found != "text":
         raise InputError(_NO_TABLE.get(found, f"it is a {found} file, not a table. Save the table as CSV."))
-    return text_table(_utf8(data), decimal)
+    return text_table(_utf8(data), decimal, headed=headed)
 
 
 def content(path: Path) -> bytes:
@@ -165,7 +167,7 @@ def _parquet(path: Path) -> pd.DataFrame:
         raise InputError(f"the Parquet file cannot be read: {first_line(problem)}") from None
 
 
-def _excel(data: bytes, sheet: str | int | None, decimal: str | None) -> Table:
+def _excel(data: bytes, sheet: str | int | None, decimal: str | None, headed: bool) -> Table:
     openpyxl = checks.optional("openpyxl", "files", "Excel files need openpyxl")
     try:
         book = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True)
@@ -176,7 +178,7 @@ def _excel(data: bytes, sheet: str | int | None, decimal: str | None) -> Table:
             raise
         raise InputError(f"the workbook cannot be read: {first_line(problem)}") from None
     width = max((len(row) for row in rows), default=0)
-    table = sheet_table([row + [None] * (width - len(row)) for row in rows], decimal)
+    table = sheet_table([row + [None] * (width - len(row)) for row in rows], decimal, headed=headed)
     return replace(table, notes=notes)
 
 

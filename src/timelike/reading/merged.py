@@ -1,16 +1,18 @@
-"""merged: a note about values of several groups under one name, which become replicates of one course."""
+"""Values of several groups under one name: a question to the user, or a note that they are replicates of one course."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from timelike.base.arrays import Floats, Ints
 from timelike.base.checks import first_few
+from timelike.exceptions import InputError
 from timelike.reading.column_names import is_called, is_course, is_time
 from timelike.reading.tables import Table
-from timelike.reading.time_headers import REPLICATE_WORDS
+from timelike.reading.time_headers import REPLICATE_WORDS, words_of
 
 SAMPLE_WORDS = REPLICATE_WORDS | {"batch", "plate", "sample", "array", "chip", "slide", "run", "lane", "library"}
 SAMPLE_WORDS |= {"donor", "biologicalreplicate", "technicalreplicate", "operator", "index", "number", "no", "nr"}
@@ -21,8 +23,36 @@ MOST_GROUPS = 20
 """A column with more different cells names samples, or is a measurement itself."""
 
 
+class Groups(NamedTuple):
+    """A column that tells groups within a course at one time, and its first kinds in words."""
+
+    column: str
+    kinds: str
+
+
 def merged(table: Table, used: Collection[int], rows: Sequence[int], owner: Ints, times: Floats) -> list[str]:
-    """A note where a column tells groups within a course at one time, but plays no part in the names of courses.
+    """A note where :func:`groups` finds some: their values become replicates."""
+    found = groups(table, used, rows, owner, times)
+    if found is None:
+        return []
+    return [
+        f"several {found.column!r} ({found.kinds}) have values under one name at the same time: they became replicates "
+        "of one course. If they are courses of their own, call that column 'condition'"
+    ]
+
+
+def ask_about(found: Groups, course: str) -> InputError:
+    """The question what values of several groups under one name are."""
+    return InputError(
+        f"several {found.column!r} ({found.kinds}) have values under one name of {course!r} at the same time. If each "
+        f"is a course of its own, make the name of both: course=[{course!r}, {found.column!r}] (--course {course} "
+        f"--course {found.column}). If they are replicates: duplicates='replicates' (--duplicates replicates). If they "
+        "are conditions, call that column 'condition'."
+    )
+
+
+def groups(table: Table, used: Collection[int], rows: Sequence[int], owner: Ints, times: Floats) -> Groups | None:
+    """A column that tells groups within a course at one time, but plays no part in the names of courses.
 
     Columns tell replicates apart too. A column is taken for groups unless it is called like replicates, samples or
     names, numbers what it tells apart, or does not keep its cells from one time to the next.
@@ -37,19 +67,16 @@ def merged(table: Table, used: Collection[int], rows: Sequence[int], owner: Ints
     """
     at = _numbered(owner, _numbered(times))
     if len(at) == 0 or np.bincount(at).max() == 1:
-        return []
+        return None
     for k, name in enumerate(table.header):
         if k in used or not _may_tell_groups(name) or not _few_kinds(row[k] for row in table.first_rows):
             continue
         cells = table.texts([k])[0]
         labels = [cells[i] for i in rows]
-        if _are_groups(labels, owner, at) and (is_called(name, GROUP_WORDS) or not _is_numbering(set(labels))):
-            kinds = first_few(sorted(set(labels)))
-            return [
-                f"several {name!r} ({kinds}) have values under one name at the same time: they became replicates of "
-                "one course. If they are courses of their own, call that column 'condition'"
-            ]
-    return []
+        called = not GROUP_WORDS.isdisjoint(words_of(name))
+        if _are_groups(labels, owner, at) and (called or not _is_numbering(set(labels))):
+            return Groups(name, first_few(sorted(set(labels))))
+    return None
 
 
 def _may_tell_groups(name: str) -> bool:

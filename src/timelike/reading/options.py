@@ -14,13 +14,15 @@ TABLES = (*WIDE, "tidy")
 """Layouts of a table: a course a row, a course a column, a measurement a row."""
 ALL = (*TABLES, "AnnData")
 FLAG = "True or False"
+NAMES = "a name or several"
 
 
 @dataclass(frozen=True)
 class Option:
     """A row of the table: the layouts that take the option, its help on the command line, its choices or its kind.
 
-    The kind is "text", "a file", "numbers", "a name or a number" or "True or False", in the record of a run too.
+    The kind is "text", "a file", "numbers", "a name or a number", "a name or several" or "True or False", in the record
+    of a run too.
     """
 
     layouts: tuple[str, ...]
@@ -34,9 +36,15 @@ class Option:
             raise InputError(f"{name}={given!r} is unknown: expected {' or '.join(map(repr, self.choices))}.")
         if self.kind == "numbers":
             checks.numbers(given, name)
+        if self.kind == NAMES and not (isinstance(given, str) or _are_names(given)):
+            raise InputError(f"{name}={given!r}: expected the name of a column, or a list of several.")
         known: dict[str, Any] = {"text": str, "a name or a number": (str, int), FLAG: bool}
         if not isinstance(given, known.get(self.kind, object)):
             raise InputError(f"{name}={given!r}: expected {self.kind}.")
+
+
+def _are_names(given: Any) -> bool:
+    return isinstance(given, (list, tuple)) and len(given) > 0 and all(isinstance(one, str) for one in given)
 
 
 Text = str | None
@@ -46,7 +54,14 @@ Text = str | None
 class Settings:
     """Options of :func:`timelike.read`, one row an option; None: as the file shows."""
 
-    course: Annotated[Text, Option(("rows", "tidy"), "Column with the courses' names, where it is not evident.")] = None
+    course: Annotated[
+        str | Sequence[str] | None,
+        Option(
+            ("rows", "tidy"),
+            "Column with the courses' names, where it is not evident; given again, further columns of the name.",
+            kind=NAMES,
+        ),
+    ] = None
     time: Annotated[
         Text, Option(ALL, "Column with the times, where it is not evident (of a tidy table, sample sheet, or obs).")
     ] = None
@@ -78,13 +93,22 @@ class Settings:
         Sequence[float] | None,
         Option(WIDE, "Real times, as 0,5,10, where headers only number them.", kind="numbers"),
     ] = None
+    no_header: Annotated[
+        bool | None, Option(TABLES, "The first line is no header: a course a row, its times by --times.", kind=FLAG)
+    ] = None
     orient: Annotated[Text, Option(WIDE, "Is a row or a column a course?", ("rows", "columns"))] = None
     dates: Annotated[
         Text,
         Option(TABLES, "Days since the first date with a value, of each course or of all.", ("own", "common")),
     ] = None
-    # The rows of one name are one course of a tidy table, where nothing is left to number.
-    duplicates: Annotated[Text, Option(ALL, "Number names that are empty or stand twice.", ("number",))] = None
+    duplicates: Annotated[
+        Text,
+        Option(
+            ALL,
+            "Number names that are empty or stand twice; or take groups under one name as replicates (tidy table).",
+            ("number", "replicates"),
+        ),
+    ] = None
     decimal: Annotated[Text, Option(TABLES, "Decimal mark.", (".", ","))] = None
     sheet: Annotated[str | int | None, Option(TABLES, "Sheet of an Excel workbook.", kind="a name or a number")] = None
     layer: Annotated[Text, Option(("AnnData",), "Layer of an AnnData file (default: X).")] = None
@@ -93,6 +117,11 @@ class Settings:
         for name, option in OPTIONS.items():
             if (given := getattr(self, name)) is not None:
                 option.check(name, given)
+
+    @property
+    def name_column(self) -> str | None:
+        """The column of names that was given, where it is one: several are joined before a table is read."""
+        return self.course if isinstance(self.course, str) else None
 
     def refuse(self, *names: str, because: str) -> None:
         """Raise if one of the options was given."""

@@ -12,6 +12,7 @@ from timelike.courses import TimeCourses
 from timelike.exceptions import DataWarning, InputError, warn
 from timelike.reading.anndata_objects import open_annotated, read_annotated
 from timelike.reading.files import errors_about, holds_hdf5, open_table, require_file
+from timelike.reading.joined_columns import joined_columns
 from timelike.reading.options import TABLES, Settings, without_meaning
 from timelike.reading.tables import Table, frame_table
 from timelike.reading.tidy import read_tidy, tidy_columns
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 def read(
     source: str | PathLike[str] | pd.DataFrame | AnnData,
     *,
-    course: str | None = None,
+    course: str | Sequence[str] | None = None,
     time: str | None = None,
     value: str | None = None,
     error: str | None = None,
@@ -37,6 +38,7 @@ def read(
     replicate: str | None = None,
     header: str | None = None,
     times: Sequence[float] | None = None,
+    no_header: bool | None = None,
     orient: str | None = None,
     dates: str | None = None,
     duplicates: str | None = None,
@@ -59,7 +61,8 @@ def read(
         A path (what it holds is found from its content), a pandas table, or an AnnData object.
     course, time, value, error
         The columns of a tidy table; `error` holds standard errors. `course` also chooses the column of names of a wide
-        table, `time` the column of times of a sample sheet or of ``obs``.
+        table, and may be a list of several, which make the name together ("gene1 / north"); `time` the column of times
+        of a sample sheet or of ``obs``.
     counts
         True where the numbers are counts, as RNA-seq gives them: they are normalised, all conditions together, and
         become log2 values with an error each, see :meth:`TimeCourses.from_counts`.
@@ -77,12 +80,15 @@ def read(
         The form of the headers, such as "{time}h_{replicate}"; also {condition}, and {any} for what plays no part.
     times
         The times, where the header only numbers them: one for each different number, ascending, or one a column.
+    no_header
+        True where the first line of the table is a course already: `times` then gives the times of its columns.
     orient
         "rows" if a row is a course, "columns" if a column is one.
     dates
         Dates become days since the first date with a value, of each course ("own") or of all ("common").
     duplicates
-        "number" calls the second course of a name "name-2", and one without a name "unnamed-1".
+        "number" calls the second course of a name "name-2", and one without a name "unnamed-1"; "replicates" takes
+        values of several groups under one name of a tidy table (which are otherwise asked about) as replicates.
     decimal
         The decimal mark, "." or ",".
     sheet
@@ -137,7 +143,7 @@ def understand(source: Any, **options: Any) -> Understood:
         if hasattr(source, "obs") and hasattr(source, "var_names"):
             return read_annotated(source, settings)
         if hasattr(source, "columns") and hasattr(source, "iloc"):
-            settings.refuse(*without_meaning(*TABLES), "sheet", because="this is a pandas table")
+            settings.refuse(*without_meaning(*TABLES), "sheet", "no_header", because="this is a pandas table")
             return _from_table(frame_table(source, settings.decimal), settings)
         raise InputError("it cannot be read: expected a path, a pandas DataFrame or an AnnData object.")
 
@@ -150,13 +156,16 @@ def _from_file(path: Path, settings: Settings) -> Understood:
     if holds_hdf5(path):
         return read_annotated(open_annotated(path), settings)
     settings.refuse(*without_meaning(*TABLES), because="this is no AnnData file")
-    table = open_table(path, sheet=settings.sheet, decimal=settings.decimal)
+    table = open_table(path, sheet=settings.sheet, decimal=settings.decimal, headed=not settings.no_header)
     found = _from_table(table, settings)
     return replace(found, notes=(*table.notes, *found.notes))
 
 
 def _from_table(table: Table, settings: Settings) -> Understood:
     """The courses of a table, in the layout that the user or the table tells."""
+    if settings.course is not None and not isinstance(settings.course, str):
+        table = joined_columns(table, settings.course)
+        settings = replace(settings, course=table.header[0])
     if settings.orient == "columns":
         return read_columns(table, settings)
     if settings.orient == "rows" or settings.samples is not None or settings.header is not None:

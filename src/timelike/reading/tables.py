@@ -192,12 +192,26 @@ def _label(label: Any, names: Sequence[Any]) -> str:
     return "_".join(as_text(part) for part in label if as_text(part))
 
 
-def sheet_table(records: list[list[Any]], decimal: str | None = None) -> Table:
+def numbered_header(row: Sequence[str]) -> list[str]:
+    """Names for the columns of a table that has none, by what its first row has in them.
+
+    Examples
+    --------
+    >>> numbered_header(["Samd14", "0.1", "kinase", "0.3"])
+    ['name', 'column 2', 'text 3', 'column 4']
+    """
+    kinds = ["column" if cells.is_number(cell.strip()) or cells.is_missing(cell.strip()) else "text" for cell in row]
+    return ["name" if k == 1 else f"{kind} {k}" for k, kind in enumerate(kinds, 1)]
+
+
+def sheet_table(records: list[list[Any]], decimal: str | None = None, *, headed: bool = True) -> Table:
     """The table in the cells of a sheet: as in a text, the header is the first row that is no comment."""
     found = [(number, [as_text(cell) for cell in row]) for number, row in enumerate(records, 1)]
     filled = [(number, row) for number, row in found if any(row)]
     start = next((k for k, (_, row) in enumerate(filled) if not is_comment(row, 0)), len(filled))
     kept = [(number, row) for number, row in filled[start:] if not is_comment(row, len(row))]
+    if kept and not headed:
+        kept.insert(0, (kept[0][0], numbered_header(kept[0][1])))
     if len(kept) < 2:
         raise InputError(f"the sheet has {counted(len(kept), 'row')}: expected a header and at least one row.")
     (start, header), *rows = without_empty_ends(kept)

@@ -16,7 +16,7 @@ from timelike.base.arrays import Floats
 from timelike.base.checks import counted
 from timelike.exceptions import InputError
 from timelike.reading import cells
-from timelike.reading.tables import PEEK, Rows, Table, Taken, is_comment, without_empty_ends
+from timelike.reading.tables import PEEK, Rows, Table, Taken, is_comment, numbered_header, without_empty_ends
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -102,7 +102,7 @@ def reads_exactly(data: bytes) -> bool:
     return all(exponent.isdigit() and int(exponent) <= 7 for exponent in exponents)
 
 
-def text_table(data: bytes, decimal: str | None = None) -> Table:
+def text_table(data: bytes, decimal: str | None = None, *, headed: bool = True) -> Table:
     r"""The table in a text: comments (#) and empty lines are left out; the header is the first line that remains.
 
     Examples
@@ -114,6 +114,8 @@ def text_table(data: bytes, decimal: str | None = None) -> Table:
     Taken(numbers=array([[1.5, 2. ]]), texts=[['a']])
     """
     delimiter = _delimiter(data)
+    if not headed:
+        return _headless_table(data, delimiter, decimal)
     first = list(islice(_numbered(data, delimiter), PEEK + 1))
     if len(first) < 2:
         there = f"there {'is' if len(first) == 1 else 'are'} {counted(len(first), 'line')}"
@@ -129,6 +131,18 @@ def text_table(data: bytes, decimal: str | None = None) -> Table:
         if _is_regular(rest, delimiter, width):
             return Table(header, RegularText(rest, delimiter, width, first[1][0], decimal))
     return _careful_table(data, delimiter, header, decimal)
+
+
+def _headless_table(data: bytes, delimiter: str, decimal: str | None) -> Table:
+    """The table in a text whose first line is a row already."""
+    rows = list(_numbered(data, delimiter))
+    if not rows or len(rows[0][1]) < 2:
+        raise InputError("there is no row with a name and values. Separate columns by comma, semicolon or tab.")
+    header = numbered_header(rows[0][1])
+    for line, row in rows:
+        if len(row) != len(header):
+            raise InputError(f"line {line}: {counted(len(row), 'cell')}, but the first line has {len(header)}.")
+    return Table(tuple(header), Rows(rows, decimal))
 
 
 def _careful_table(data: bytes, delimiter: str, header: tuple[str, ...], decimal: str | None) -> Table:

@@ -14,7 +14,7 @@ from timelike.courses.conditions import joined
 from timelike.exceptions import InputError
 from timelike.reading import dates
 from timelike.reading.column_names import column_called, conditions, is_course, is_time, is_value, only_column
-from timelike.reading.merged import merged
+from timelike.reading.merged import ask_about, groups, merged
 from timelike.reading.options import Settings, without_meaning
 from timelike.reading.tables import Table, Taken
 from timelike.reading.tidy_counts import CountRows, by_sample
@@ -47,7 +47,7 @@ def tidy_columns(header: Sequence[str], settings: Settings) -> TidyColumns | Non
 
     Names that are given count; the others must have usual names, in any case, and be the only one of their kind.
     """
-    course = _candidates(header, settings.course, "course", [is_course(c) for c in header])
+    course = _candidates(header, settings.name_column, "course", [is_course(c) for c in header])
     time = _candidates(header, settings.time, "time", [is_time(c) for c in header])
     value = _candidates(header, settings.value, "value", [is_value(c, bool(settings.counts)) for c in header])
     asked = settings.time is not None or settings.value is not None or settings.error is not None
@@ -83,7 +83,11 @@ def read_tidy(table: Table, columns: TidyColumns, settings: Settings) -> Underst
     when = times if times is not None else _from_dates(table, columns, taken.texts[1], owner, measured, settings)
     _require(table, ~np.isnan(when) | ~measured, f"the time (column {table.header[columns.time]!r}) is missing")
     courses, notes = _courses(names, owner[measured], when[measured], taken.numbers[measured])
-    notes += merged(table, columns.used(), np.flatnonzero(measured).tolist(), owner[measured], when[measured])
+    kept = np.flatnonzero(measured).tolist()
+    if settings.duplicates != "replicates":
+        told = groups(table, columns.used(), kept, owner[measured], when[measured])
+        if told is not None:
+            raise ask_about(told, table.header[columns.course])
     unit = unit_in(table.header[columns.time]) if times is not None else "days"
     unused = tuple(c for k, c in enumerate(table.header) if k not in columns.used() and repr(c) not in said)
     return Understood(courses, unused, unit, f"a tidy table: {columns.described(table.header)}{said}", tuple(notes))

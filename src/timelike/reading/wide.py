@@ -104,6 +104,12 @@ def find_columns(header: Sequence[str], settings: Settings, is_numeric: Callable
     if len(dated) > 1:
         return _dated(header, dated, settings)
     settings.refuse("dates", because="the times are no dates")
+    if settings.no_header and settings.times is None:
+        values = sum(is_numeric(k) for k in range(1, len(header)))
+        raise InputError(
+            f"without a header nothing tells the times of its {counted(values, 'column')} of values. Give them, one a "
+            "column, the same again for replicates: times=[0, 0, 5, 5, ...] (--times 0,0,5,5,...)."
+        )
     if settings.header is None:
         found = time_headers.time_columns(header)
     else:
@@ -148,8 +154,8 @@ def no_wide_table(header: Sequence[str], has_times: bool) -> str:
 
 
 def _name_column(table: Table, others: list[int], settings: Settings) -> int:
-    if settings.course is not None:
-        return column_called(table.header, settings.course)
+    if settings.name_column is not None:
+        return column_called(table.header, settings.name_column)
     known = [k for k in others if is_course(table.header[k])]
     text = [k for k in others if not table.looks_numeric(k)]
     name = others[0] if others[0] in known else (text or known or others)[0]
@@ -179,17 +185,23 @@ def _doubts(header: Sequence[str], columns: TimeColumns, others: dict[int, list[
             "sample sheet (samples=, --samples)."
         )
     left_out = [f"columns of numbers that are no times are left out: {some(numeric)}"] if numeric else []
-    return left_out if decided else [*_headless(header, columns), *left_out]
+    if not decided:
+        _refuse_headless(header, columns)
+    return left_out
 
 
-def _headless(header: Sequence[str], columns: TimeColumns) -> list[str]:
-    """A note if the header looks like a row: a name and numbers with decimals, in no order, none of them twice."""
+def _refuse_headless(header: Sequence[str], columns: TimeColumns) -> None:
+    """Raise if the header looks like a row: a name and numbers with decimals, in no order, none of them twice."""
     names, steps = [header[k] for k in columns.positions], np.diff(columns.times)
     ordered = (steps >= 0).all() or (steps <= 0).all() or len(np.unique(columns.times)) < len(names)
     plain = all(re.fullmatch(NUMBER, name) for name in names) and any("." in name for name in names)
     if ordered or not plain or any(not cell or is_course(cell) for cell in header):
-        return []
-    return [f"the times {some(names, 3)} look like values: has the table no header? Add one, as gene,0h,2h"]
+        return
+    raise InputError(
+        f"the first line is no header, it seems: {some(names, 3)} look like values. Say so, and give the times: "
+        "no_header=True, times=[0, 5, ...] (--no-header --times 0,5,...). If they are times all the same, give "
+        "header='{time}' (--header '{time}')."
+    )
 
 
 # -- a course a column -----------------------------------------------------------------------------------------
@@ -305,6 +317,10 @@ def _distinct_names(matrix: Matrix, settings: Settings) -> list[str]:
     """The names, checked; empty and repeated ones are numbered if the user says so."""
     if settings.duplicates == "number":
         return numbered(matrix.names)
+    if settings.duplicates == "replicates":
+        raise InputError(
+            "duplicates='replicates' is for tidy tables: here replicates stand in one row, under one time."
+        )
     first: dict[str, int] = {}
     for i, name in enumerate(matrix.names):
         if not name:
