@@ -185,7 +185,7 @@ def test_columns_about_genes_are_no_samples(tmp_path):
     write_feature_counts(tmp_path / "counts.txt", samples)
     found = understand(tmp_path / "counts.txt", samples=SHEET.assign(sample=samples), counts=True)
     assert_same(found.courses)
-    assert set(found.unused) == {"Chr", "Start", "End", "Strand", "Length"}
+    assert list(found.details) == ["Chr", "Start", "End", "Strand", "Length"]
     assert "'Length'" in found.notes[0]
 
 

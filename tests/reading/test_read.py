@@ -58,9 +58,10 @@ def test_tidy_by_its_usual_names_and_by_others(tmp_path):
 
 
 def test_columns_that_play_no_part_are_named(tmp_path):
-    path = write(tmp_path, "gene,phase,0,1\na,M,1,2\n")
+    path = write(tmp_path, "gene,time,value,remark\na,0,1,late\na,1,2,\n")
     assert read(path).names == ("a",)
-    assert understand(path).unused == ("phase",)
+    assert understand(path).unused == ("remark",)
+    assert understand(path).lines()[-1] == "1 column played no part (remark)"
 
 
 def test_three_lines_say_what_was_understood(tmp_path):
@@ -70,7 +71,7 @@ def test_three_lines_say_what_was_understood(tmp_path):
         "2 courses, 2 times (0 to 12 h) x 2 replicates, 12.5 % missing",
         "read as a wide table, a course a row: names from 'gene', times from 4 headers like '0h_1', unit h; "
         "a number beside the time counts replicates",
-        "1 column played no part (phase); left out 1 course without any value: c",
+        "1 column carried along into the tables (phase); left out 1 course without any value: c",
     ]
     assert found.time_unit == "h"
 
@@ -146,8 +147,8 @@ def test_a_dash_after_a_word_is_no_sign_and_a_point_may_come_first(tmp_path):
     np.testing.assert_array_equal(read(write(tmp_path, "g,-2h,0h,.5h\na,1,2,3\n")).grid, [-2, 0, 0.5])
 
 
-def test_numbers_that_are_no_times_are_left_out_with_a_word(tmp_path):
-    with pytest.warns(tl.DataWarning, match="left out: 'length'"):
+def test_numbers_that_are_no_times_are_no_values_and_it_is_said(tmp_path):
+    with pytest.warns(tl.DataWarning, match="no times are no values: 'length'"):
         courses = read(write(tmp_path, "gene,length,0,1\na,1200,1,2\n"))
     np.testing.assert_array_equal(courses.grid, [0, 1])
 

@@ -50,7 +50,7 @@ def test_samples_without_a_column_are_named_and_columns_without_a_sample_left_ou
         found = tl.read(WIDE, samples=sheet)
     messages = " ".join(str(w.message) for w in caught)
     assert "1 sample of the sheet without a column: 's9'" in messages
-    assert "columns of numbers that are no times are left out: 's4'" in messages
+    assert "columns of numbers that the sample sheet does not name are no values: 's4'" in messages
     np.testing.assert_array_equal(found["a"].values, [1, 5, 3])
 
 

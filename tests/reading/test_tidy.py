@@ -48,7 +48,7 @@ def test_conditions_within_a_course_make_courses_and_labels_of_a_course_do_not()
     label = tidy.assign(condition=["x", "x", "x", "y"])
     found = understand(label)
     assert found.courses.names == ("a", "b")
-    assert found.unused == ("condition",)
+    assert list(found.details["condition"]) == ["x", "y"]
     with pytest.raises(tl.InputError, match="no column tells conditions within a course"):
         tl.read(label, condition="x")
 

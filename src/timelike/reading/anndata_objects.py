@@ -48,10 +48,16 @@ def read_annotated(data: Any, settings: Settings) -> Understood:
     names = [str(name) for name in data.var_names]
     dense = values.toarray() if hasattr(values, "toarray") else np.asarray(values)
     numbers = np.asarray(dense, dtype=float).T
-    matrix = Matrix(names, numbers, columns, lambda i: f"var {i}", samples, lambda i, _: f"var {i}")
+    matrix = Matrix(names, numbers, columns, lambda i: f"var {i}", samples, lambda i, _: f"var {i}", cells=_cells(data))
     found = assemble(matrix, settings)
     how = f"AnnData: {counted(data.n_obs, 'observation')}, genes from var_names, values from {settings.layer or 'X'}"
     return replace(found, how=f"{how}{said}{found.how}")
+
+
+def _cells(data: Any) -> dict[str, list[str]]:
+    """What var says about genes, as text."""
+    table = frame_table(data.var.reset_index(drop=True)) if len(data.var.columns) else None
+    return {} if table is None else dict(zip(table.header, table.texts(range(len(table.header))), strict=True))
 
 
 def _layer(data: Any, layer: str | None) -> Any:

@@ -132,7 +132,7 @@ def understand(source: Any, **options: Any) -> Understood:
     >>> print(*understand(table).lines(), sep="\n")
     2 courses, 2 times (0 to 6 h)
     read as a wide table, a course a row: names from 'gene', times from 2 headers like '0h', unit h
-    1 column played no part (phase)
+    1 column carried along into the tables (phase)
     """
     settings = Settings(**options)
     if isinstance(source, (str, PathLike)):

@@ -14,6 +14,7 @@ from timelike.courses.conditions import joined
 from timelike.exceptions import InputError
 from timelike.reading import dates
 from timelike.reading.column_names import column_called, conditions, is_course, is_time, is_value, only_column
+from timelike.reading.details import constant_cells, details_of
 from timelike.reading.merged import ask_about, groups, merged
 from timelike.reading.options import Settings, without_meaning
 from timelike.reading.tables import Table, Taken
@@ -89,8 +90,12 @@ def read_tidy(table: Table, columns: TidyColumns, settings: Settings) -> Underst
         if told is not None:
             raise ask_about(told, table.header[columns.course])
     unit = unit_in(table.header[columns.time]) if times is not None else "days"
-    unused = tuple(c for k, c in enumerate(table.header) if k not in columns.used() and repr(c) not in said)
-    return Understood(courses, unused, unit, f"a tidy table: {columns.described(table.header)}{said}", tuple(notes))
+    beside = [k for k, c in enumerate(table.header) if k not in columns.used() and repr(c) not in said]
+    cells = constant_cells(table, beside, owner, len(names))
+    unused = tuple(table.header[k] for k in beside if table.header[k] not in cells)
+    how = f"a tidy table: {columns.described(table.header)}{said}"
+    details = details_of(courses.names, [[name] for name in names], cells)
+    return Understood(courses, unused, unit, how, tuple(notes), details=details)
 
 
 def _read_counts(
@@ -106,10 +111,12 @@ def _read_counts(
     _require(table, ~np.isnan(when), f"the time (column {table.header[columns.time]!r}) is missing")
     rows = CountRows(table, names, owner, when, taken.numbers[:, 0], columns.used())
     matrix, used = by_sample(rows, unit_in(table.header[columns.time]) if times is not None else "days")
-    found = assemble(matrix, settings)
+    beside = [k for k in range(len(table.header)) if k not in {*columns.used(), *used}]
+    cells = constant_cells(table, beside, owner, len(names))
+    found = assemble(replace(matrix, cells=cells), settings)
     samples = ", ".join(repr(table.header[k]) for k in used)
     how = f"a tidy table: {columns.described(table.header)}{f', samples told by {samples}' if used else ''}{found.how}"
-    unused = tuple(c for k, c in enumerate(table.header) if k not in {*columns.used(), *used})
+    unused = tuple(table.header[k] for k in beside if table.header[k] not in cells)
     notes = merged(table, {*columns.used(), *used}, range(len(owner)), owner, when)
     return replace(found, unused=unused, how=how, notes=(*notes, *found.notes))
 

@@ -94,7 +94,13 @@ class Understood:
         """What was understood, in three lines: what there is, how it was read, what was left out or deserves a look."""
         unused = [name or "unnamed" for name in self.unused if not any(repr(name) in note for note in self.notes)]
         left_out = [f"{counted(len(unused), 'column')} played no part ({first_few(unused)})"] if unused else []
-        return [self.summary(), f"read as {self.how}", "; ".join([*left_out, *self.notes]) or "nothing was left out"]
+        carried = [] if self.details is None else [self._carried(list(self.details))]
+        last = "; ".join([*carried, *left_out, *self.notes])
+        return [self.summary(), f"read as {self.how}", last or "nothing was left out"]
+
+    @staticmethod
+    def _carried(columns: list[str]) -> str:
+        return f"{counted(len(columns), 'column')} carried along into the tables ({first_few(columns)})"
 
 
 def without_values(names: Sequence[str]) -> list[str]:

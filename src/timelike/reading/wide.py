@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +19,7 @@ from timelike.reading import dates, time_headers
 from timelike.reading.cells import NUMBER, all_numbers, is_missing
 from timelike.reading.column_names import column_called, is_called, is_course, is_time
 from timelike.reading.count_tables import ABOUT_GENES, from_counts
+from timelike.reading.details import Cells, details_of
 from timelike.reading.files import errors_about, read_table
 from timelike.reading.options import Settings, without_meaning
 from timelike.reading.sample_sheets import sheet_columns
@@ -45,6 +46,8 @@ class Matrix:
         Where a number stands, by its course and its column, in words.
     errors
         Standard errors of the values, where they are known.
+    cells
+        What else is known about each course: column -> its cells.
     """
 
     names: list[str]
@@ -54,6 +57,7 @@ class Matrix:
     samples: list[str]
     cell: Callable[[int, int], str]
     errors: Floats | None = None
+    cells: Cells = field(default_factory=dict)
 
 
 # -- a course a row ------------------------------------------------------------------------------------------
@@ -70,16 +74,25 @@ def read_rows(table: Table, settings: Settings) -> Understood:
     name = _name_column(table, others, settings)
     taken = table.numbers_and_texts(columns.positions, others)
     texts = dict(zip(others, taken.texts, strict=True))
-    notes = _doubts(table.header, columns, {k: texts[k] for k in others if k != name}, settings)
+    beside = {k: texts[k] for k in others if k != name}
+    numeric = [k for k, texts in beside.items() if all_numbers(texts)]
+    notes = _doubts(table.header, columns, numeric, settings)
     samples = [table.header[k] for k in columns.positions]
-    where = Matrix(texts[name], taken.numbers, columns, table.place, samples, _row_and_column(table, samples))
-    found = assemble(where, settings)
+    matrix = Matrix(texts[name], taken.numbers, columns, table.place, samples, _row_and_column(table, samples))
+    strays = _strays(table.header, numeric, settings)
+    carried = [k for k in beside if k not in strays]
+    cells = dict(zip(numbered([table.header[k] for k in carried]), (beside[k] for k in carried), strict=True))
+    found = assemble(replace(matrix, cells=cells), settings)
     names = repr(table.header[name]) if table.header[name] else "the column without a name"
     times = f"{counted(len(columns.positions), 'header')} like {table.header[columns.positions[0]]!r}"
     unit = f", unit {columns.unit}" if columns.unit else ""
     how = f"a wide table, a course a row: names from {names}, times from {times}{unit}{found.how}"
-    unused = tuple(table.header[k] for k in others if k != name)
-    return replace(found, unused=unused, how=how, notes=(*notes, *found.notes))
+    return replace(found, unused=tuple(table.header[k] for k in strays), how=how, notes=(*notes, *found.notes))
+
+
+def _strays(header: Sequence[str], numeric: Sequence[int], settings: Settings) -> list[int]:
+    """Columns of numbers that a sample sheet does not name, and that are not about genes: samples that are left out."""
+    return [k for k in numeric if settings.samples is not None and not is_called(header[k], ABOUT_GENES)]
 
 
 def _row_and_column(table: Table, columns: Sequence[str]) -> Callable[[int, int], str]:
@@ -167,9 +180,8 @@ def _name_column(table: Table, others: list[int], settings: Settings) -> int:
     return name
 
 
-def _doubts(header: Sequence[str], columns: TimeColumns, others: dict[int, list[str]], settings: Settings) -> list[str]:
-    """Notes about numbers that are left out or look like values; raises if those left out could be times."""
-    filled = [k for k, cells in others.items() if all_numbers(cells)]
+def _doubts(header: Sequence[str], columns: TimeColumns, filled: Sequence[int], settings: Settings) -> list[str]:
+    """A note about columns of numbers that are no values; raises if they could be, or if the header is a row."""
     if unnamed := [k for k in filled if not header[k] and k > columns.positions[0]]:
         raise InputError(
             f"column {unnamed[0] + 1} has numbers but no header. Merged cells? Repeat the time above each replicate, "
@@ -184,10 +196,13 @@ def _doubts(header: Sequence[str], columns: TimeColumns, others: dict[int, list[
             "headers are times: header='{condition}_{time}h_{replicate}' or the like (--header), or give a "
             "sample sheet (samples=, --samples)."
         )
-    left_out = [f"columns of numbers that are no times are left out: {some(numeric)}"] if numeric else []
     if not decided:
         _refuse_headless(header, columns)
-    return left_out
+    if not numeric:
+        return []
+    if settings.samples is not None:
+        return [f"columns of numbers that the sample sheet does not name are no values: {some(numeric)}"]
+    return [f"columns of numbers that are no times are no values: {some(numeric)}"]
 
 
 def _refuse_headless(header: Sequence[str], columns: TimeColumns) -> None:
@@ -267,7 +282,10 @@ def assemble(matrix: Matrix, settings: Settings) -> Understood:
         notes, how = [*notes, *more], f"{how}; {counts.described()}"
     courses, empty, said = _courses(matrix, settings)
     left_out, subjects = without_values(empty), _subjects(matrix.columns)
-    return Understood(courses, (), matrix.columns.unit, how + said, (*notes, *left_out), counts, subjects)
+    kinds = set(matrix.columns.conditions)
+    called = [[name, *(joined(name, kind) for kind in kinds)] for name in names]
+    details = details_of(courses.names, called, matrix.cells)
+    return Understood(courses, (), matrix.columns.unit, how + said, (*notes, *left_out), counts, subjects, details)
 
 
 def _subjects(columns: TimeColumns) -> dict[str, tuple[str, ...]] | None:
