@@ -2,9 +2,9 @@
 
 ``python docs/pages.py FOLDER`` runs all pages and lays the sources of the site into a folder; the tests run them too.
 
-A page is Markdown. Blocks in ``python`` run in one session, blocks in ``console`` are what a user types after ``$`` and
-what the program answers, and a block in ``output`` is what the block before it printed or warned of. What a page shows
-is compared with what came out; ``...`` stands for anything.
+A page is Markdown. Blocks in ``python`` run in one session, blocks in ``r`` in one of R, blocks in ``console`` are what
+a user types after ``$`` and what the program answers, and a block in ``output`` is what the block before it printed or
+warned of. What a page shows is compared with what came out; ``...`` stands for anything.
 """
 
 import contextlib
@@ -27,9 +27,15 @@ DATA = DOCS.parents[1] / "shared" / "data"
 """Where data of other people are, which a page on real data needs; TIMELIKE_DATA names another place."""
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FIGURE = re.compile(r"!\[[^\]]*\]\((figures/[^)]+)\)")
+DATA_SET = re.compile(r"\btl\.datasets\.(\w+)\(\)")
+PLACES = {"fission": "fission", "mouse_flu": "mouse_flu", "gene_ontology": "go"}
+"""Data sets that nobody fetches, and their folders."""
 PROMPT = re.compile(r"^\$ (.*)$", re.MULTILINE)
-SHOWN_ONLY = ("text", "json", "csv", "js")
+SHOWN_ONLY = ("text", "json", "csv", "js", "snakemake")
 """Languages of blocks that nobody runs."""
+
+
+NO_R = "a page needs R with the package reticulate: on Debian, apt install r-base-core r-cran-reticulate"
 
 
 class Block(NamedTuple):
@@ -78,10 +84,12 @@ def answers(page: Path, folder: Path) -> Generator[tuple[Block, str], None, None
     (folder / "figures").mkdir(parents=True, exist_ok=True)
     session, printed = {"__name__": "__main__"}, ""
     found = blocks(page)
-    with contextlib.chdir(folder):
+    with contextlib.chdir(folder), RSession() as r:
         for block in found:
             if block.language == "python":
                 printed = _run_python(block, page, session)
+            elif block.language == "r":
+                printed = r.run(block, page)
             elif block.language == "console":
                 printed = _run_console(block)
             elif block.language not in ("output", *SHOWN_ONLY):
@@ -105,13 +113,58 @@ def _show_warning(message: Warning | str, category: type[Warning], *_: object, *
     print(f"{category.__name__}: {message}")
 
 
+class RSession:
+    """An R that keeps what it knows from block to block; it starts with the first one."""
+
+    END = "-- end of the block --"
+
+    def __init__(self) -> None:
+        self._program: Any = None
+
+    def __enter__(self) -> "RSession":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._program is not None:
+            self._program.communicate("quit(save = 'no')\n")
+
+    def run(self, block: Block, page: Path) -> str:
+        """What the block printed, or said on standard error; raise where R stops."""
+        program = self._program = self._program or _started_r()
+        program.stdin.write(f"{block.code}\ncat('{self.END}\\n')\n")
+        program.stdin.flush()
+        lines = []
+        for line in program.stdout:
+            if line.endswith(f"{self.END}\n"):  # after a line that the block left open
+                return "".join(lines) + line.removesuffix(f"{self.END}\n")
+            lines.append(line)
+        raise RuntimeError(f"{page.name}, line {block.line}: R stopped: {''.join(lines)}")
+
+
+def _started_r() -> Any:
+    if shutil.which("R") is None:
+        raise FileNotFoundError(NO_R)
+    return subprocess.Popen(
+        ["R", "--vanilla", "--no-echo"],  # noqa: S607 - the user's
+        env=_environment(),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+def _environment() -> dict[str, str]:
+    """Ours, with the programs beside this Python first."""
+    return os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+
+
 def _run_console(block: Block) -> str:
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     printed = ""
     for line in PROMPT.findall(block.code):
         answer = subprocess.run(  # noqa: S603 - our own pages
             ["bash", "-ec", line],  # noqa: S607 - the user's
-            env=os.environ | {"PATH": path},
+            env=_environment(),
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -137,6 +190,16 @@ def _agree(expected: str, printed: str) -> bool:
 
 
 # -- the sources of the site ---------------------------------------------------------------------------------------
+
+
+def missing() -> list[str]:
+    """What the pages need and this machine does not have."""
+    used = {name for page in pages() for name in DATA_SET.findall(page.read_text(encoding="utf-8"))}
+    data = Path(os.environ["TIMELIKE_DATA"])
+    lost = [str(data / place) for name, place in PLACES.items() if name in used and not (data / place).is_dir()]
+    needs_r = any(block.language == "r" for page in pages() for block in blocks(page))
+    data_line = f"pages on real data need {', '.join(lost)}: timelike.datasets says what is in them"
+    return [data_line] * bool(lost) + [NO_R] * (needs_r and shutil.which("R") is None)
 
 
 def main(target: Path) -> None:
@@ -179,4 +242,6 @@ def relinked(text: str) -> str:
 if __name__ == "__main__":
     os.environ.setdefault("MPLBACKEND", "agg")
     os.environ.setdefault("TIMELIKE_DATA", str(DATA))
+    if needed := missing():
+        sys.exit("\n".join(needed))
     main(Path(sys.argv[1]).resolve())

@@ -3,6 +3,7 @@
 import ast
 import importlib.util
 import re
+import shutil
 import sys
 import warnings
 from functools import cache
@@ -53,8 +54,15 @@ def _plain_figures(monkeypatch):
 def test_page_runs_and_prints_what_it_shows(page, tmp_path, request, monkeypatch):
     if "tl.datasets." in page.read_text(encoding="utf-8"):
         monkeypatch.setenv("TIMELIKE_DATA", str(request.getfixturevalue("shared_data")))
+    if any(block.language == "r" for block in docs.blocks(page)):
+        _need_r()
     docs.run(page, tmp_path)  # raises where code fails, or something else comes out than the page shows
     assert all((tmp_path / name).is_file() for name in docs.figures(page))
+
+
+def _need_r():
+    if shutil.which("R") is None:
+        pytest.skip(docs.NO_R)  # which fails in CI
 
 
 @pytest.fixture
@@ -75,6 +83,44 @@ def test_a_mistake_in_a_page_is_noticed(page, tmp_path):
 def test_a_command_that_fails_is_noticed(page, tmp_path):
     with pytest.raises(RuntimeError, match="ended with 3: last words"):
         docs.run(page("```console\n$ echo last words; exit 3\n```\n"), tmp_path / "run")
+
+
+def test_blocks_of_r_share_a_session_and_show_what_they_print(page, tmp_path):
+    _need_r()
+    first = "```r\nx <- 1:3\nwriteLines('from R', 'note')\n```\n\n"
+    shown = first + "```r\nx\ncat('open')\n```\n\n```output\n[1] 1 2 {last}\nopen\n```\n"
+    docs.run(page(shown.format(last=3)), tmp_path / "run")
+    assert (tmp_path / "run" / "note").read_text() == "from R\n"
+    with pytest.raises(ValueError, match="but this came out"):
+        docs.run(page(shown.format(last=4)), tmp_path / "again")
+
+
+def test_an_error_in_r_is_noticed(page, tmp_path):
+    _need_r()
+    with pytest.raises(RuntimeError, match=r"page\.md, line 2: R stopped: Error: last words"):
+        docs.run(page("```r\nstop('last words', call. = FALSE)\n```\n"), tmp_path / "run")
+
+
+def test_what_the_build_needs_is_said_before_it_begins(page, tmp_path, monkeypatch):
+    monkeypatch.setenv("TIMELIKE_DATA", str(tmp_path))
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setattr(docs, "pages", lambda: [page("tl.datasets.fission()\n\n```r\n1\n```\n")])
+    data, r = docs.missing()
+    assert str(tmp_path / "fission") in data
+    assert "r-cran-reticulate" in r
+
+
+def test_the_rule_of_the_workflow_page_makes_what_it_promises(tmp_path):
+    """Snakemake itself is too large to come along: its part, filling in the braces, is done here."""
+    (rule,) = [block.code for block in docs.blocks(ROOT / "docs" / "workflow.md") if block.language == "snakemake"]
+    asked, made = re.findall(r'input:\s+"(.+?)"', rule), re.findall(r'\w+="(.+?)"', rule)
+    command = re.search(r'shell:\s+"(.+)"', rule)[1].format(input=asked[0], log="cluster.log")
+    tl.simulate.profiles(per_group=10, seed=1)[0].to_frame().to_csv(tmp_path / asked[0], index=False)
+    for _ in range(2):  # a rule runs again when its input is newer
+        page = docs.Block("console", 1, f"$ cd {tmp_path} && {command}\n")
+        docs._run_console(page)
+        assert all((tmp_path / name).is_file() for name in made)
+        assert len(made) == 3
 
 
 def test_a_figure_that_nobody_makes_is_noticed(page, tmp_path):
