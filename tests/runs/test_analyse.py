@@ -215,6 +215,22 @@ def test_data_are_called_what_the_user_says_else_what_the_file_says(done, table)
     assert tl.analyse(tl.read(table)).naming == Naming()
 
 
+@pytest.mark.parametrize(
+    ("options", "label"),
+    [
+        (["--scale", "center", "--value-name", "log2 expression"], "log2 expression, centred"),
+        (["--scale", "standardize"], "values, standardised"),
+        (["--value-name", "z, standardised", "--scale", "standardize"], "z, standardised"),
+    ],
+)
+def test_axes_say_what_was_done_to_the_values(table, tmp_path, options, label):
+    pytest.importorskip("matplotlib")
+    assert run("cluster", table, "--out", tmp_path / "out", *options).exit_code == 0
+    figure, page = ((tmp_path / "out" / name).read_text("utf-8") for name in ("clusters.svg", "report.html"))
+    assert f">{label}<" in figure
+    assert f'"valueLabel":"{label}"' in page
+
+
 def test_a_model_can_be_given(table, tmp_path):
     tl.GP.se(length_scale=5, signal_sd=1, noise_sd=0.1).save(tmp_path / "model.json")
     analysis = tl.analyse(table, tmp_path / "out", model=tmp_path / "model.json")

@@ -71,7 +71,7 @@ def test_a_damaged_table_is_refused(done, tmp_path):
 
 
 def test_axes_say_what_the_values_are_unless_the_user_does(files, done):
-    assert done[0].naming.value_name == "log2 count"
+    assert done[0].naming.value_name == "log2 counts, normalised"
     model = tl.GP.se(3.0, 0.3, 0.1)
     reading = {"samples": str(files / "samples.csv"), "counts": True, "condition": "yes"}
     with pytest.warns(tl.DataWarning, match="without any count"):

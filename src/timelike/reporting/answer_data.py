@@ -31,7 +31,7 @@ def content(answered: Answered) -> dict[str, Any]:
         "title": answered.naming.title,
         "timeLabel": answered.naming.time_label,
         "timeUnit": answered.naming.time_unit,
-        "valueLabel": answered.naming.value_name,
+        "valueLabel": answered.naming.value_label,
         "clock": _clock(found.gp),
         "compared": compared is not None,
         "changing": compared is None,

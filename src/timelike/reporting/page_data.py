@@ -28,7 +28,7 @@ def content(subject: Subject) -> dict[str, Any]:
         "title": subject.naming.title,
         "timeLabel": subject.naming.time_label,
         "timeUnit": subject.naming.time_unit,
-        "valueLabel": subject.naming.value_name,
+        "valueLabel": subject.naming.value_label,
         "clock": _clock(subject.gp),
         "names": list(subject.courses.names),
         **_measured(subject),

@@ -104,7 +104,8 @@ def report(
     notes
         A sentence, or several, to show below the summary, for instance what was left out before the analysis.
     run
-        Settings that belong to the record: method, seed, scaling, versions.
+        Settings that belong to the record: method, seed, scaling, versions. A ``scaling`` ("centred") is also said
+        where values are shown.
 
     Examples
     --------
@@ -122,7 +123,7 @@ def report(
         courses=courses,
         gp=gp,
         clustering=clustering,
-        naming=Naming.of(title, time_unit, value_name),
+        naming=Naming.of(title, time_unit, value_name, run.get("scaling") if isinstance(run, Mapping) else None),
         enrichment=enrichment,
         details=details,
         notes=_sentences(notes),

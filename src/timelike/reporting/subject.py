@@ -30,25 +30,41 @@ MOST_COMPARED = 100
 
 @dataclass(frozen=True)
 class Naming:
-    """How the data are called: the title, the unit of time, and what was measured."""
+    """How the data are called: the title, the unit of time, what was measured, and what was done to it."""
 
     title: str = "Time courses"
     time_unit: str = ""
     value_name: str = "value"
+    scaling: str = ""
 
     def __post_init__(self) -> None:
         for name, text in vars(self).items():
             checks.instance(text, str, name)
 
     @classmethod
-    def of(cls, title: str | None, time_unit: str | None, value_name: str | None) -> Naming:
-        """The names that somebody gave, and for the others what is true of any courses."""
-        return cls(title or cls.title, time_unit or cls.time_unit, value_name or cls.value_name)
+    def of(cls, title: str | None, time_unit: str | None, value_name: str | None, scaling: Any = None) -> Naming:
+        """The names that somebody gave, and for the others what is true of any courses; a scaling "none" is none."""
+        done = "" if scaling in (None, "none") else str(scaling)
+        return cls(title or cls.title, time_unit or cls.time_unit, value_name or cls.value_name, done)
 
     @property
     def time_label(self) -> str:
         """For an axis."""
         return f"time ({self.time_unit})" if self.time_unit else "time"
+
+    @property
+    def value_label(self) -> str:
+        """For an axis: what the values are, and what was done to them.
+
+        Examples
+        --------
+        >>> Naming(value_name="log2 expression", scaling="centred").value_label, Naming(scaling="centred").value_label
+        ('log2 expression, centred', 'values, centred')
+        """
+        if not self.scaling or self.scaling in self.value_name:
+            return self.value_name
+        name = "values" if self.value_name == type(self).value_name else self.value_name
+        return f"{name}, {self.scaling}"
 
     def time(self, number: float) -> str:
         """A time, or a length of time, with its unit."""

@@ -127,7 +127,8 @@ class Analysis:
         """What the user calls the data and their axes, else what the file says."""
         source, recipe = self.record.source, self.record.recipe
         title = recipe.title or (Path(source.path).name if source.path else None)
-        return Naming.of(title, recipe.time_unit or source.time_unit, recipe.value_name or source.value_name)
+        unit, value = recipe.time_unit or source.time_unit, recipe.value_name or source.value_name
+        return Naming.of(title, unit, value, SCALES[recipe.scale].word)
 
     def settings(self) -> dict[str, Any]:
         """The choices that were made and the versions that worked, by name, as the report lists them."""

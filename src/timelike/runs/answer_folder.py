@@ -109,7 +109,9 @@ def _report(checked: list[Check], found: Found, record: QuestionRecord, out: Pat
         check=checked[0] if checked else None,
         notes=record.notes,
         run=record.settings(),
-        **vars(record.naming),
+        title=record.naming.title,
+        time_unit=record.naming.time_unit,
+        value_name=record.naming.value_name,
     )
     return [REPORT]
 
@@ -192,7 +194,7 @@ def _figure(name: str, draw: Callable[[Found, QuestionRecord], Axes]) -> Step:
 
 
 def _volcano(found: Found, record: QuestionRecord) -> Axes:
-    return plot.volcano(found, fdr=record.wish.fdr, value=record.naming.value_name)
+    return plot.volcano(found, fdr=record.wish.fdr, value=record.naming.value_label)
 
 
 def _top(found: Found, record: QuestionRecord) -> Axes:
@@ -201,4 +203,4 @@ def _top(found: Found, record: QuestionRecord) -> Axes:
     genes = (called if len(called) else found.order)[: record.wish.top].tolist()
     naming = record.naming
     draw = plot.differences if isinstance(found, Compared) else plot.changes
-    return draw(found, genes, time=naming.time_label, value=naming.value_name)[0]  # type: ignore[arg-type]  # its own
+    return draw(found, genes, time=naming.time_label, value=naming.value_label)[0]  # type: ignore[arg-type]  # its own

@@ -155,6 +155,7 @@ def write_report(analysis: Analysis, out: Path) -> list[str]:
 
 def page(analysis: Analysis, path: Path) -> None:
     """Write the report of an analysis."""
+    naming = analysis.naming
     report(
         path,
         analysis.courses,
@@ -165,7 +166,9 @@ def page(analysis: Analysis, path: Path) -> None:
         details=analysis.details,
         notes=analysis.record.notes,
         run=analysis.settings(),
-        **vars(analysis.naming),
+        title=naming.title,
+        time_unit=naming.time_unit,
+        value_name=naming.value_name,
     )
 
 
@@ -216,7 +219,7 @@ def _figures(analysis: Analysis, out: Path) -> Sequence[str]:
     except MissingExtraError as problem:
         warn(str(problem), DataWarning)
         return []
-    time, value = naming.time_label, naming.value_name
+    time, value = naming.time_label, naming.value_label
     first = plot.cluster_panels(clustering, panels, courses=courses, gp=gp, time=time, value=value)[0]
     for name in FIGURES:
         plot.save(first, out / name)

@@ -45,7 +45,7 @@ class Source:
     @property
     def value_name(self) -> str | None:
         """What the values are, where that is known from how they were made."""
-        return None if self.size_factors is None else "log2 count"
+        return None if self.size_factors is None else "log2 counts, normalised"
 
 
 @dataclass(frozen=True)
