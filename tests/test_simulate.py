@@ -341,3 +341,72 @@ def test_shifted_courses_are_their_curve_later_larger_and_higher():
 def test_shifted_courses_need_possible_numbers(words):
     with pytest.raises(InputError, match=next(iter(words))):
         simulate.shifted(**words)
+
+
+# -- an experiment ---------------------------------------------------------------------------------------------------
+
+
+def test_an_experiment_is_repeatable_and_another_seed_gives_another():
+    first, again, other = (simulate.experiment(genes=200, seed=seed) for seed in (3, 3, 4))
+    assert_array_equal(first.counts, again.counts)
+    assert first.sets == again.sets
+    assert (first.counts != other.counts).any()
+    assert first.names == other.names
+
+
+def test_an_experiment_has_the_samples_that_its_sheet_tells():
+    made = simulate.experiment(genes=200, replicates=2, seed=1)
+    sheet, counts = made.samples_frame(), made.counts_frame()
+    assert list(counts.columns) == ["gene", *sheet["sample"]]
+    assert counts.shape == (200, 1 + 2 * 8 * 2)
+    seen = sheet.groupby(["genotype", "hours"], sort=False)["replicate"].apply(list)
+    assert list(seen.index) == [(strain, time) for strain in simulate.STRAINS for time in simulate.CLOCK_TIMES]
+    assert all(one == [1, 2] for one in seen)
+
+
+def test_what_an_experiment_calls_true_is_true_of_its_means():
+    made = simulate.experiment(genes=200, replicates=1, seed=2)
+    truth = made.truth_frame()
+    wt, mut = made.log2_means[:, :8], made.log2_means[:, 8:]
+    assert_array_equal(truth["differs"], np.abs(mut - wt).max(axis=1) > 1e-9)
+    assert_array_equal(truth["changes_wt"], np.ptp(wt, axis=1) > 1e-9)
+    assert_array_equal(truth["changes_mut"], np.ptp(mut, axis=1) > 1e-9)
+    assert_array_equal(truth["kind"] == "level", truth["differs"] & (np.ptp(mut - wt, axis=1) < 1e-9))
+    assert_array_equal(truth["delay"].notna(), truth["kind"] == "delay")
+    assert set(truth["programme"]) == set(simulate.PROGRAMMES)
+
+
+def test_the_delayed_programme_is_that_much_later():
+    early, late = simulate.PROGRAMMES["repair"].curves
+    hours = np.linspace(simulate.DELAY, 24, 50)
+    assert_allclose(late(hours), early(hours - simulate.DELAY))
+    assert late(np.array([simulate.DELAY / 2])) == 0
+
+
+def test_counts_of_an_experiment_scatter_about_their_means_but_for_the_wild_ones():
+    made = simulate.experiment(seed=1)
+    expected = made.library_sizes * 2**made.log2_means
+    residual = (made.counts - expected) / np.sqrt(expected + made.dispersions[:, None] * expected**2)
+    assert 0.9 < residual[~made.wild].std() < 1.1
+    assert made.wild.sum() == pytest.approx(0.0005 * made.wild.size, rel=0.5)
+    assert np.median(residual[made.wild]) > 5
+    assert made.library_sizes.argmin() == len(made.samples) - 1
+
+
+def test_a_set_of_a_programme_has_most_of_its_genes_and_some_strangers():
+    made = simulate.experiment(seed=1)
+    truth = made.truth_frame().set_index("gene")["programme"]
+    for name in list(simulate.PROGRAMMES)[:-1]:
+        own = (truth.loc[list(made.sets[name])] == name).sum()
+        assert own >= 0.8 * (truth == name).sum()
+        assert 0 < len(made.sets[name]) - own < own
+    assert sum(name.startswith("unrelated") for name in made.sets) == 12
+    assert "housekeeping" not in made.sets
+
+
+@pytest.mark.parametrize(
+    ("wish", "message"), [({"genes": 99}, "genes 99"), ({"replicates": 0}, "replicates 0"), ({"wild": 2}, "wild 2")]
+)
+def test_an_experiment_that_cannot_be_made_is_refused(wish, message):
+    with pytest.raises(InputError, match=message):
+        simulate.experiment(**wish)

@@ -1,6 +1,7 @@
-"""Made-up courses with known groups, the paper's and harder ones, and counts with known differences. All seeded."""
+"""Made-up courses with known groups, counts with known differences, a whole experiment with a story. All seeded."""
 
 from timelike.simulate.counts import DISPERSIONS, PATTERNS, SimulatedCounts, counts
+from timelike.simulate.experiment import DELAY, PROGRAMMES, STRAINS, Experiment, Programme, experiment
 from timelike.simulate.groups import (
     CLOCK_TIMES,
     SAMPLINGS,
@@ -22,16 +23,22 @@ from timelike.simulate.groups import (
 
 __all__ = [
     "CLOCK_TIMES",
+    "DELAY",
     "DISPERSIONS",
     "PATTERNS",
+    "PROGRAMMES",
     "SAMPLINGS",
+    "STRAINS",
     "THROWN",
+    "Experiment",
+    "Programme",
     "SimulatedCounts",
     "Truth",
     "counts",
     "curves",
     "delayed",
     "deviating",
+    "experiment",
     "grid",
     "on_clock",
     "outlying",
