@@ -8,7 +8,7 @@ BIN := .venv/bin
 help:  ## this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
 
-demo: .venv/run  ## fit, similarity, clusters and report on made-up courses; says where the report is
+demo: .venv/run  ## four questions asked of a made-up experiment, the truth beside the answers; says where the reports are
 	$(BIN)/timelike demo --out demo --force
 
 test: .venv/test  ## all tests

@@ -142,17 +142,6 @@ def test_a_mistake_gets_one_line_and_a_code(table, tmp_path, monkeypatch, argume
     assert result.output.strip().splitlines()[-1].startswith("timelike: ")
 
 
-def test_demo_leaves_its_results(tmp_path):
-    result = run("demo", "--out", tmp_path / "demo")
-    assert result.exit_code == 0, result.output
-    names = {"courses.csv", "model.json", "similarity.csv", "similarity.png", "clusters.csv", "clusters.png"}
-    assert {p.name for p in (tmp_path / "demo").iterdir()} >= names
-    assert "clusters    3 found" in result.output
-    again = run("demo", "--out", tmp_path / "demo")
-    assert again.exit_code == 2
-    assert "is not empty" in again.output
-
-
 def test_info_and_version():
     assert "engine: num" in run("info").output
     assert run("--version").output.strip() == f"timelike {tl.__version__}"
