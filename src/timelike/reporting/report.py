@@ -45,6 +45,7 @@ PROGRAM = (
     "table.js",
     "course.js",
     "shell.js",
+    "state.js",
     "page.js",
 )
 """The page's own program, in the order of its parts."""

@@ -133,24 +133,40 @@ function startHeatmap(data, open) {
 
 /** The courses: table, one of them open, and the two filters that clusters and names make. */
 function startCourses(data) {
-  const open = (index) => { location.hash = addressOf(data.names[index]); show(index, true); };
+  let asked = NONE; // the course that the reader opened
+  const open = (index) => {
+    asked = index;
+    stateChanged(true);
+    show(index, true);
+  };
   const view = new CourseView(byId("course"), data, open);
   const table = new CourseTable(byId("table"), data, open);
   const show = (index, visit) => {
-    if (index < 0 || index === view.current) return;
+    if (index === view.current) return;
     view.show(index);
     table.mark(index);
     if (visit) byId("course").focus({ preventScroll: matchMedia("(min-width: 60rem)").matches });
   };
-  show(askedFor(data) >= 0 ? askedFor(data) : table.order[0], false);
-  addEventListener("hashchange", () => show(askedFor(data), true));
+  show(table.order[0], false);
+  keepInLink("course", {
+    write: () => (asked === NONE ? null : data.names[asked]),
+    read: (name) => {
+      const index = name === null ? NONE : data.names.indexOf(name);
+      if (name !== null && index < 0) return `There is no course "${shortened(name, 60)}" here.`;
+      asked = index;
+      if (index >= 0) show(index, document.documentElement.dataset.ready === "true");
+      return "";
+    },
+  });
   connectSearch(table);
   connectMenu(document.querySelector(".menu"));
   return { table, open };
 }
 
 function connectSearch(table) {
-  byId("search").addEventListener("input", ({ target }) => table.filter({ text: target.value }));
+  const find = (text) => { table.filter({ text }); stateChanged(); };
+  byId("search").addEventListener("input", ({ target }) => find(target.value));
+  keepInLink("find", { write: () => table.text.trim() || null, read: (text) => { byId("search").value = text ?? ""; find(text ?? ""); } });
   byId("search").addEventListener("keydown", (event) => {
     if (event.key === "Enter") table.choose();
     else if (event.key === "ArrowDown") table.grid.focus();
@@ -169,6 +185,7 @@ function startClusters(data, table) {
     select.value = cluster ?? "";
     table.filter({ cluster });
     panels.mark(cluster);
+    stateChanged();
   };
   const panels = new Panels(data, (cluster) => {
     filter(cluster);
@@ -176,6 +193,15 @@ function startClusters(data, table) {
   });
   fillClusters(select, [...panels.members.keys()], (label) => panels.members.get(label).length);
   select.addEventListener("change", () => filter(select.value === "" ? null : Number(select.value)));
+  keepInLink("cluster", {
+    write: () => (panels.chosen === null ? null : panels.chosen === NONE ? "none" : String(panels.chosen)),
+    read: (word) => {
+      const label = word === "none" ? NONE : word === null ? null : /^\d+$/.test(word) ? Number(word) : NaN;
+      if (label !== null && !panels.members.has(label)) return `There is no cluster "${shortened(word, 60)}" here.`;
+      filter(label);
+      return "";
+    },
+  });
   alignState.changed = () => panels.measure();
 }
 
@@ -186,6 +212,16 @@ function startConditions(data, table) {
   select.append(html("option", { value: "" }, "all"));
   data.conditions.names.forEach((name, value) => select.append(html("option", { value }, name)));
   select.addEventListener("change", () => table.filter({ condition: select.value === "" ? null : Number(select.value) }));
+}
+
+/** The axis of time, which a link keeps too. */
+function startLinkedAxis(data) {
+  const draw = startAxis(data, () => stateChanged());
+  if (!draw) return;
+  keepInLink("axis", {
+    write: () => (axisState.onClock ? null : "plain"),
+    read: (word) => { if (word !== null) draw(word !== "plain"); },
+  });
 }
 
 function startNumbers(data) {
@@ -207,7 +243,7 @@ function offerNumbers(data) {
 function start() {
   const data = readData();
   removeEmpty(data);
-  startAxis(data);
+  startLinkedAxis(data);
   startAligned(data);
   const { table, open } = startCourses(data);
   startClusters(data, table);
@@ -219,7 +255,8 @@ function start() {
   startCopy();
   followSections();
   offerNumbers(data);
-  if (askedFor(data) >= 0) byId("courses").scrollIntoView();
+  const asked = startState();
+  if (["course", "find", "cluster"].some((key) => asked.has(key))) byId("courses").scrollIntoView();
   startLater(data, open, table);
 }
 

@@ -36,22 +36,30 @@ function startTheme(changed) {
   say();
 }
 
-/** The button that draws all time axes on the model's clock, or in plain time; what is chosen stays chosen. */
-function startAxis(data) {
-  if (!data.clock) return;
+/**
+ * The button that draws all time axes on the model's clock, or in plain time; what is chosen stays chosen. Gives what
+ * draws them on the clock (true) or not; nothing without a clock.
+ */
+function startAxis(data, changed = () => {}) {
+  if (!data.clock) return null;
   const press = byId("time-axis");
   const say = () => {
     press.textContent = axisState.onClock ? "Plain time" : "On the clock";
     press.setAttribute("aria-label", `Draw time axes ${axisState.onClock ? "in plain time" : "on the clock"}`);
   };
   axisState.onClock = remembered("time-axis") !== "plain";
-  press.addEventListener("click", () => {
-    axisState.onClock = !axisState.onClock;
-    remembered("time-axis", axisState.onClock ? "clock" : "plain");
+  const draw = (onClock) => {
+    axisState.onClock = onClock;
     say();
     fitAll(true);
+  };
+  press.addEventListener("click", () => {
+    draw(!axisState.onClock);
+    remembered("time-axis", axisState.onClock ? "clock" : "plain");
+    changed();
   });
   say();
+  return draw;
 }
 
 /** Removes what this report has nothing to say about. */
