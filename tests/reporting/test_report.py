@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import timelike as tl
+from timelike.base.palette import ON_DARK, cluster_color
 from timelike.exceptions import InputError
 from timelike.reporting.methods_paragraph import methods
 from timelike.reporting.page_basis import chebyshev, features, interpolation
@@ -458,3 +459,10 @@ def test_a_table_that_is_no_enrichment_is_refused(study, tmp_path):
 def test_what_nobody_named_has_the_name_of_any_courses():
     assert Naming.of("", None, "") == Naming.of(None, "", None) == Naming()
     assert Naming.of("Genes", "h", "level") == Naming("Genes", "h", "level")
+
+
+def test_page_and_figures_give_a_cluster_the_same_colour(profiles):
+    light, dark = page(profiles).split("--c0:")[1:3]
+    for label in range(24):
+        assert f"--c{label}: {cluster_color(label)};" in "--c0:" + light
+        assert f"--c{label}: {ON_DARK[label]};" in "--c0:" + dark

@@ -9,6 +9,7 @@ import numpy as np
 
 from timelike.base import checks
 from timelike.base.arrays import Floats, Ints
+from timelike.base.palette import cluster_color
 from timelike.clusters.clustering import Clustering
 from timelike.clusters.curves.alignment import reach
 from timelike.clusters.curves.curve_clustering import CurveClustering
@@ -16,7 +17,6 @@ from timelike.courses import TimeCourses
 from timelike.exceptions import InputError
 from timelike.gp import GP, Curve
 from timelike.plot import parts
-from timelike.plot.parts import color_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -164,7 +164,7 @@ class _Shown:
         if len(drawn):
             rasterized = len(self.courses) > parts.RASTER
             courses = self.courses if self.moved is None or label < 0 else self.moved.courses
-            parts.draw_lines(ax, courses.select(drawn), color_of(label), rasterized=rasterized)
+            parts.draw_lines(ax, courses.select(drawn), cluster_color(label), rasterized=rasterized)
 
 
 @dataclass(frozen=True, eq=False)
@@ -317,7 +317,7 @@ def _explain(shown: _Shown, ax: Any) -> None:
 
     thinned = np.bincount(shown.clustering.labels + 1).max() > shown.most
     labels = [f"{shown.lines} (at most {shown.most:,} of a cluster drawn)" if thinned else shown.lines]
-    handles: list[Any] = [Line2D([], [], color=color_of(0), linewidth=0.8)]
+    handles: list[Any] = [Line2D([], [], color=cluster_color(0), linewidth=0.8)]
     if shown.curves:
         handles += [Line2D([], [], color="black", linewidth=1.5), Patch(facecolor="black", alpha=0.15, linewidth=0)]
         labels += [shown.line, shown.band] if shown.band else [shown.line]
@@ -339,6 +339,6 @@ def _draw_together(shown: _Shown, ax: Any, time: str, value: str) -> Axes:
         dashes = parts.DASHES[label // parts.LIGHT % len(parts.DASHES)] if label >= 0 else "-"
         curve = (shown.at, shown.curves[label].mean) if label in shown.curves else ([], [])
         width = 2 if label in shown.curves else 1
-        ax.plot(*curve, linestyle=dashes, color=color_of(label), linewidth=width, label=_name(label), zorder=3)
+        ax.plot(*curve, linestyle=dashes, color=cluster_color(label), linewidth=width, label=_name(label), zorder=3)
     parts.legend_beside(ax)
     return parts.labelled(ax, f"{shown.clustering.k} clusters", *shown.labels_of_axes(time, value))

@@ -10,6 +10,7 @@ import numpy as np
 
 from timelike.base import checks
 from timelike.base.arrays import Floats, Ints
+from timelike.base.palette import cluster_color
 from timelike.clusters.curves.curve_clustering import CurveClustering
 from timelike.courses import TimeCourses
 from timelike.exceptions import InputError
@@ -18,7 +19,7 @@ from timelike.pairs.explain import verdict
 from timelike.pairs.lags import GroupLags, Lags
 from timelike.pairs.match import Match
 from timelike.plot import parts
-from timelike.plot.parts import COLORS, ONE_COLUMN, TWO_COLUMNS, color_of, short
+from timelike.plot.parts import COLORS, ONE_COLUMN, TWO_COLUMNS, short
 from timelike.plot.question_figures import as_written
 
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ def _rows(found: Any, of: str, time: str) -> _Rows:
     label = f"{time}, from the mean of all"
     if isinstance(found, GroupLags):
         side = found.to_frame()
-        color = [color_of(k) for k in range(len(found.groups))]
+        color = [cluster_color(k) for k in range(len(found.groups))]
         ends = side["low"].to_numpy(), side["high"].to_numpy()
         names = [short(str(group)) for group in found.groups]
         title = f"{checks.counted(len(names), 'group')} in the order of time, with 90 % intervals"
@@ -128,7 +129,7 @@ def _of_clusters(found: CurveClustering, of: str, time: str) -> _Rows:
     label = f"{time} {WORDS[of]}" if of == "delay" else WORDS[of]
     title = f"{of}s of {checks.counted(len(members), 'course')}, with 90 % intervals"
     names = [f"cluster {k}" for k in labels]
-    colors = [color_of(k) for k in labels]
+    colors = [cluster_color(k) for k in labels]
     period = found.free.period if of == "delay" else None
     zero = {"delay": 0.0, "gain": 1.0}.get(of)
     mean, low, high = (part[members] for part in known)
@@ -240,7 +241,7 @@ def _name_circle(ax: Any, rows: _Rows, radius: Floats, turn: float) -> None:
                 ax.annotate(name, (angle, r), (4, 3), textcoords="offset points", fontsize=small)
         return
     for k in np.unique(rows.groups):
-        ax.plot([], [], "o", color=color_of(int(k)), markersize=4, markeredgewidth=0, label=f"cluster {k}")
+        ax.plot([], [], "o", color=cluster_color(int(k)), markersize=4, markeredgewidth=0, label=f"cluster {k}")
     ax.legend(loc="center", fontsize=small, **parts.LEGEND)
 
 

@@ -386,8 +386,3 @@ def draw_curve(ax: Any, at: Floats, curve: Curve, *, color: str = "black", width
     low, high = curve.mean - 2 * curve.sd, curve.mean + 2 * curve.sd
     band = ax.fill_between(at, low, high, color="black", alpha=0.15, linewidth=0, zorder=2)
     return ax.plot(at, curve.mean, color=color, linewidth=width, zorder=3)[0], band
-
-
-def color_of(label: int) -> str:
-    """Colour of a cluster; grey for "none of these"."""
-    return COLORS[label % LIGHT] if label >= 0 else "0.4"

@@ -9,6 +9,7 @@ import numpy as np
 from timelike.base import checks
 from timelike.base.arrays import Floats, Ints
 from timelike.base.checks import counted
+from timelike.base.palette import cluster_color
 from timelike.clusters.clustering import Clustering
 from timelike.clusters.curves import granularity
 from timelike.clusters.curves.curve_clustering import CurveClustering
@@ -17,7 +18,7 @@ from timelike.exceptions import InputError
 from timelike.plot import parts
 from timelike.plot.branches import Branches, branches, label_of_branch, tops
 from timelike.plot.matrix_figures import draw_image, label_times, page_height, time_table, value_look
-from timelike.plot.parts import COLORS, ONE_COLUMN, TWO_COLUMNS, color_of
+from timelike.plot.parts import COLORS, ONE_COLUMN, TWO_COLUMNS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -108,7 +109,7 @@ def _draw_branches(ax: Any, shown: Branches, label: Ints, *, upright: bool) -> N
     """Draw the tree with its tips along the x axis, or along the y axis."""
     from matplotlib.collections import LineCollection
 
-    colors = [color_of(k) if k >= 0 else "0.5" for k in label[shown.nodes]]
+    colors = [cluster_color(k) if k >= 0 else "0.5" for k in label[shown.nodes]]
     strokes = shown.strokes if upright else shown.strokes[:, :, ::-1]
     ax.add_collection(
         LineCollection(list(strokes), colors=colors, linewidths=0.8 if len(strokes) < 100 else 0.4, joinstyle="miter")
@@ -117,7 +118,7 @@ def _draw_branches(ax: Any, shown: Branches, label: Ints, *, upright: bool) -> N
     small = {"fontsize": parts.text_size(ax) - 1, "ha": "center", "va": "center", "zorder": 4}
     white = {"facecolor": "white", "edgecolor": "none", "pad": 0.6}
     for cluster, at in tops(shown, label).items():
-        ax.text(*(at if upright else at[::-1]), str(cluster), color=color_of(cluster), bbox=white, **small)
+        ax.text(*(at if upright else at[::-1]), str(cluster), color=cluster_color(cluster), bbox=white, **small)
 
 
 def path(found: CurveClustering, ax: Axes | None = None) -> Axes:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from timelike.base import checks
+from timelike.base import checks, palette
 from timelike.base.checks import counted
 from timelike.base.files import atomic_write
 from timelike.base.html import bullets, captioned_table, facts, paragraphs, terms
@@ -158,7 +158,7 @@ def _nearest(courses: TimeCourses, gp: GP, clustering: Clustering) -> Neighbors:
 
 def page(subject: Subject) -> str:
     """The whole page."""
-    style = filled(_asset("report.css"), {"dark": _asset("dark.css")})
+    style = styled()
     program = '(() => {\n"use strict";\n\n' + "\n".join(_asset(name) for name in PROGRAM) + "\n})();\n"
     return filled(
         _asset("template.html"),
@@ -219,6 +219,12 @@ def filled(template: str, parts: Mapping[str, str]) -> str:
     '{{b}} and 2'
     """
     return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], template)
+
+
+def styled() -> str:
+    """The style of every page, with the colours of clusters."""
+    dark = filled(_asset("dark.css"), {"clusters": palette.variables(palette.ON_DARK)})
+    return filled(_asset("report.css"), {"clusters": palette.variables(palette.CLUSTERS), "dark": dark})
 
 
 def policy(program: str, style: str) -> str:

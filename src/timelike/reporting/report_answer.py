@@ -17,7 +17,7 @@ from timelike.reporting.answer_data import content
 from timelike.reporting.answered import Answered
 from timelike.reporting.methods_paragraph import settings
 from timelike.reporting.page_json import script_json
-from timelike.reporting.report import _asset, _sentences, filled, policy
+from timelike.reporting.report import _asset, _sentences, filled, policy, styled
 from timelike.reporting.subject import Naming
 
 PROGRAM = (
@@ -93,7 +93,7 @@ def report_answer(
 
 def page(answered: Answered) -> str:
     """The whole page."""
-    style = filled(_asset("report.css"), {"dark": _asset("dark.css")}) + _asset("answer.css")
+    style = styled() + _asset("answer.css")
     program = '(() => {\n"use strict";\n\n' + "\n".join(_asset(name) for name in PROGRAM) + "\n})();\n"
     first, *rest = answer_words.summary(answered)
     return filled(
