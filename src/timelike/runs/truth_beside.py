@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from timelike.base.arrays import Ints
+from timelike.base.checks import counted
 from timelike.clusters.nmi import nmi
 from timelike.courses.conditions import SEPARATOR
 from timelike.questions.compare import Compared
@@ -118,7 +119,7 @@ def _members(made: Experiment, courses: list[str], most: int = 3) -> str:
     counts = pd.Series([f"{programme[gene]} ({strain})" for gene, strain in pairs]).value_counts()
     words = [f"{count} {name}" for name, count in counts.iloc[:most].items()]
     rest = int(counts.iloc[most:].sum())
-    return ", ".join(words) + (f", {rest} others" if rest else "")
+    return ", ".join(words) + (f", {counted(rest, 'other')}" if rest else "")
 
 
 def _strongest(groups: Analysis, cluster: int) -> str:

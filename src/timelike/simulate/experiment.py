@@ -19,7 +19,8 @@ STRAINS = ("wt", "mut")
 UNRELATED = 12
 """Sets of genes that have nothing in common."""
 SIZE = 2.2
-"""How far genes go, log2, before a factor of their own."""
+SPREAD = 0.08
+"""How far genes go, log2, and the standard deviation of the logarithm of a factor of their own."""
 DELAY = 2.0
 """By how many hours the delayed programme is late in the mutant."""
 WEAKER = 0.5
@@ -95,7 +96,7 @@ PROGRAMMES = {
     "growth": Programme(
         "Forma", 0.04, f"turned down, {WEAKER:g} times as far in mut", (_GROWTH, _times(_GROWTH, WEAKER)), "shape"
     ),
-    "emergency": Programme("Novella", 0.02, "switched on late, in mut alone", (_flat, _switch(10.0, 1.5)), "shape"),
+    "emergency": Programme("Novella", 0.02, "switched on late, in mut alone", (_flat, _switch(13.0, 1.0)), "shape"),
     "neighbours": Programme("Basso", 0.015, f"{LEVEL:g} higher in mut at all times", (_flat, _raised), "level"),
     "division": Programme("Ronda", 0.04, "down, then up", (_swing, _swing)),
     "slow adaptation": Programme("Lento", 0.035, "down all day", (_SLOW, _SLOW)),
@@ -251,7 +252,7 @@ def _curves() -> Floats:
 def _sizes(rng: np.random.Generator, programme: Ints) -> Floats:
     """How far each gene goes, log2, (genes,); levels are given as they are."""
     level = np.array([one.kind == "level" for one in PROGRAMMES.values()])[programme]
-    return np.where(level, 1.0, SIZE * np.exp(0.15 * rng.standard_normal(len(programme))))
+    return np.where(level, 1.0, SIZE * np.exp(SPREAD * rng.standard_normal(len(programme))))
 
 
 def _names(programme: Ints) -> tuple[str, ...]:
