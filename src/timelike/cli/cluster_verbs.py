@@ -12,6 +12,7 @@ from timelike.cli import bhi_lines
 from timelike.cli.options import (
     FILE,
     FOLDER,
+    Files,
     course_options,
     exit_if_failed,
     force_option,
@@ -83,7 +84,7 @@ class _Number(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # gener
 @click.option("--seed", type=int, default=0, show_default=True, help="Same seed, same result.")
 @force_option("what is in the folder")
 def cluster(
-    file: Path, out: Path, force: bool, model: Path | None, obo: Path | None, gaf: Path | None, **options: Any
+    file: Files, out: Path, force: bool, model: Path | None, obo: Path | None, gaf: Path | None, **options: Any
 ) -> None:
     """Group the courses of FILE: tables, figures and a report that opens in any browser.
 
@@ -112,13 +113,15 @@ def _ontology(obo: Path | None, gaf: Path | None) -> Ontology | None:
 @click.command()
 @quiet_option
 @click.argument("record", type=FILE)
-@click.option("--file", type=FILE, help="The input, where it is no longer where it was.")
+@click.option(
+    "--file", type=FILE, multiple=True, help="The input, where it is no longer where it was; each, if several."
+)
 @click.option("--samples", type=FILE, help="Its sample sheet, where it is no longer where it was.")
 @click.option("--out", type=FOLDER, required=True, help="Folder for the results.")
 @force_option("what is in the folder")
-def repeat(record: Path, file: Path | None, samples: Path | None, out: Path, force: bool) -> None:
+def repeat(record: Path, file: tuple[Path, ...], samples: Path | None, out: Path, force: bool) -> None:
     """Do a run again from its RECORD (run.json), and say whether the result is the same to the bit."""
-    how: dict[str, Any] = {"file": file, "samples": samples, "overwrite": force, "say": say}
+    how: dict[str, Any] = {"file": file or None, "samples": samples, "overwrite": force, "say": say}
     again = ask_again(record, out, **how) if is_question(record) else repeat_run(record, out, **how)
     changed = other_answers(record, again) if isinstance(again, Asked) else differences(record, again)
     click.echo("the result is the same to the bit" if not changed else f"different: {', '.join(changed)}")
@@ -146,7 +149,7 @@ def report(folder: Path, out: Path | None, force: bool) -> None:
 @reading_options
 @click.option("--out", type=FILE, default="predicted.csv", show_default=True, help="Table: .csv or .tsv.")
 @force_option("the output")
-def predict(folder: Path, file: Path, out: Path, force: bool, **reading: Any) -> None:
+def predict(folder: Path, file: Files, out: Path, force: bool, **reading: Any) -> None:
     """Place the courses of FILE into the clusters of a FOLDER that 'timelike cluster' made; -1: none of these.
 
     Nothing is fitted again. New courses are scaled as the clustered ones were; their times may be others. FILE is read

@@ -64,6 +64,8 @@ class _Delay(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # generi
             ) from None
 
 
+Files = Path | list[Path]
+"""One file of courses, or several."""
 KINDS = {"a file": FILE, "numbers": _Numbers()}
 KERNELS = f"{', '.join(NAMED)}, or auto: the likeliest of se, matern52 and matern32."
 CLOCK = (
@@ -86,8 +88,9 @@ SCALE = "What is compared: values as they are; minus each course's mean; also di
 
 
 def reading_options(command: Verb) -> Verb:
-    """The file, and how to read it."""
-    return click.argument("file", type=FILE)(how_to_read(command))
+    """The file, or several, and how to read them."""
+    files = click.argument("file", type=FILE, nargs=-1, required=True, callback=_one_or_several, metavar="FILE...")
+    return files(how_to_read(command))
 
 
 def how_to_read(command: Verb) -> Verb:
@@ -159,7 +162,7 @@ def freedoms_of(options: dict[str, Any]) -> dict[str, Any]:
     return {"up_to": recipe.up_to, "max_delay": recipe.max_delay}
 
 
-def courses_of(file: Path, **options: Any) -> TimeCourses:
+def courses_of(file: Files, **options: Any) -> TimeCourses:
     """The courses of a file, chosen and scaled as asked, with a word about what was understood."""
     reading, choices = split_reading(options)
     given, recipe = understood(file, reading).courses, Recipe.of(**choices)
@@ -169,7 +172,7 @@ def courses_of(file: Path, **options: Any) -> TimeCourses:
     return courses
 
 
-def understood(file: Path, reading: dict[str, Any]) -> Understood:
+def understood(file: Files, reading: dict[str, Any]) -> Understood:
     """What a file holds, said aloud."""
     found = understand(file, **reading)
     for line in found.lines():
@@ -199,10 +202,11 @@ def one_model(model: Path | None, kernel: str | None, clock: Clock | None) -> No
             raise InputError(f"a model has its {name} already: leave out --{name} or --model.")
 
 
-def same_unit(known: str | None, new: str | None, file: Path) -> None:
+def same_unit(known: str | None, new: str | None, file: Files) -> None:
     """Raise if two files say different units of time."""
     if known and new and known != new:
-        raise InputError(f"{file}: its times are in {new}, the others in {known}. Write both in one unit.")
+        name = file if isinstance(file, Path) else " and ".join(map(str, file))
+        raise InputError(f"{name}: its times are in {new}, the others in {known}. Write both in one unit.")
 
 
 def note_depth(new: Understood, scale: str) -> None:

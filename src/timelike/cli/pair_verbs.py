@@ -15,6 +15,7 @@ from timelike.base.tables import write_table
 from timelike.cli.options import (
     FILE,
     KERNELS,
+    Files,
     clock_option,
     course_options,
     courses_of,
@@ -64,7 +65,7 @@ TO = "Find the nearest among the courses of this file, which --most-variable sel
 @clock_option
 @click.option("--out", type=FILE, default="model.json", show_default=True, help="Where to write the model.")
 @force_option("the output")
-def fit(out: Path, force: bool, kernel: str, clock: Clock, file: Path, **reading: Any) -> None:
+def fit(out: Path, force: bool, kernel: str, clock: Clock, file: Files, **reading: Any) -> None:
     """Fit one Gaussian process to all courses of FILE and save it as JSON."""
     may_write(out, force)
     model_of(courses_of(file, **reading), None, kernel, clock).save(out)
@@ -82,7 +83,7 @@ def fit(out: Path, force: bool, kernel: str, clock: Clock, file: Path, **reading
 @click.option("--dask", metavar="ADDRESS", help="Let the workers of this Dask scheduler compute.")
 @threads_option
 @force_option("the output")
-def similarity(out: Path, force: bool, dask: str | None, file: Path, **options: Any) -> None:
+def similarity(out: Path, force: bool, dask: str | None, file: Files, **options: Any) -> None:
     """Write the similarity of every pair of courses of FILE.
 
     A .npy or .zarr file is written tile by tile and may be larger than memory; a run that was stopped, for
@@ -142,7 +143,7 @@ def _client(address: str | None) -> Iterator[Any]:
 @threads_option
 @force_option("the output")
 def neighbors(
-    out: Path, force: bool, k: int, to: Path | None, probabilities: bool, fdr: float | None, file: Path, **options: Any
+    out: Path, force: bool, k: int, to: Path | None, probabilities: bool, fdr: float | None, file: Files, **options: Any
 ) -> None:
     """Find the K courses of FILE that are most like each course, without computing all pairs."""
     if fdr is not None:
@@ -163,7 +164,7 @@ def neighbors(
     say(f"wrote {out}: {found}" + ("" if fdr is None else f", of which {len(table):,} at an fdr of {fdr:g}"))
 
 
-def _both(file: Path, to: Path | None, options: dict[str, Any]) -> tuple[TimeCourses, TimeCourses | None]:
+def _both(file: Files, to: Path | None, options: dict[str, Any]) -> tuple[TimeCourses, TimeCourses | None]:
     """The courses that are asked about, and those to search among where they are others."""
     if to is None:
         return courses_of(file, **options), None
@@ -183,7 +184,7 @@ def _both(file: Path, to: Path | None, options: dict[str, Any]) -> tuple[TimeCou
 @click.argument("second")
 @click.option("--figure", type=FILE, help="Also draw the pair and the contributions (.png, .svg, .pdf).")
 @force_option("the figure")
-def explain(first: str, second: str, figure: Path | None, force: bool, file: Path, **options: Any) -> None:
+def explain(first: str, second: str, figure: Path | None, force: bool, file: Files, **options: Any) -> None:
     """Say where along time the similarity of FIRST and SECOND in FILE comes from."""
     _may_draw(figure, force)
     model, free = {name: options.pop(name) for name in MODEL}, freedoms_of(options)
@@ -226,7 +227,7 @@ def _draw(courses: TimeCourses, gp: GP, why: Explanation, figure: Path) -> None:
 )
 @force_option("the outputs")
 def match(
-    first: str, second: str, out: Path | None, figure: Path | None, force: bool, file: Path, **options: Any
+    first: str, second: str, out: Path | None, figure: Path | None, force: bool, file: Files, **options: Any
 ) -> None:
     """Say by how much SECOND in FILE comes later, is larger and is higher than FIRST, if one curve explains both.
 
@@ -259,7 +260,7 @@ def match(
 @click.option("--figure", type=FILE, help="Also draw that (.png, .svg, .pdf).")
 @threads_option
 @force_option("the outputs")
-def lags(file: Path, out: Path, order: Path | None, figure: Path | None, force: bool, **options: Any) -> None:
+def lags(file: Files, out: Path, order: Path | None, figure: Path | None, force: bool, **options: Any) -> None:
     """Say which courses of FILE lead and which follow, by how much and how surely, among the nearest of each."""
     _may_draw(figure, force)
     for table in (out, *(() if order is None else (order,))):

@@ -10,6 +10,7 @@ import click
 from timelike.cli.options import (
     FILE,
     FOLDER,
+    Files,
     exit_if_failed,
     force_option,
     how_to_read,
@@ -46,26 +47,26 @@ def answer_options(command: Verb) -> Verb:
 
 
 @click.command()
-@click.argument("files", nargs=-1, required=True, metavar="FILE | CONDITION=FILE CONDITION=FILE ...")
+@click.argument("inputs", nargs=-1, required=True, metavar="FILE | CONDITION=FILE CONDITION=FILE ...")
 @how_to_read
 @model_options
 @click.option("--between", metavar="A,B,...", help=BETWEEN)
 @answer_options
-def compare(files: tuple[str, ...], between: str | None, **options: Any) -> None:
+def compare(inputs: tuple[str, ...], between: str | None, **options: Any) -> None:
     """Say which courses differ between conditions, when and how: tables, figures and a report.
 
     FILE is a table whose headers, or whose sample sheet (--samples), tell the conditions. Or give a file for each
     condition, wt=wt.csv mut=mut.csv; courses are matched by name.
     """
     some = None if between is None else tuple(name.strip() for name in between.split(","))
-    _asked(COMPARE, _files(files), between=some, **options)
+    _asked(COMPARE, _files(inputs), between=some, **options)
 
 
 @click.command()
 @reading_options
 @model_options
 @answer_options
-def changing(file: Path, **options: Any) -> None:
+def changing(file: Files, **options: Any) -> None:
     """Say which courses of FILE change over time, and when: tables, figures and a report."""
     _asked(CHANGING, file, **options)
 

@@ -112,6 +112,14 @@ class Settings:
     decimal: Annotated[Text, Option(TABLES, "Decimal mark.", (".", ","))] = None
     sheet: Annotated[str | int | None, Option(TABLES, "Sheet of an Excel workbook.", kind="a name or a number")] = None
     layer: Annotated[Text, Option(("AnnData",), "Layer of an AnnData file (default: X).")] = None
+    files: Annotated[
+        Text,
+        Option(
+            ALL,
+            "Several files hold replicates of the courses (default), or a condition each.",
+            ("replicates", "conditions"),
+        ),
+    ] = None
 
     def __post_init__(self) -> None:
         for name, option in OPTIONS.items():

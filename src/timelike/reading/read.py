@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from timelike.courses import TimeCourses
 from timelike.exceptions import DataWarning, InputError, warn
@@ -14,6 +14,7 @@ from timelike.reading.anndata_objects import open_annotated, read_annotated
 from timelike.reading.files import errors_about, holds_hdf5, open_table, require_file
 from timelike.reading.joined_columns import joined_columns
 from timelike.reading.options import TABLES, Settings, without_meaning
+from timelike.reading.several import read_several
 from timelike.reading.tables import Table, frame_table
 from timelike.reading.tidy import read_tidy, tidy_columns
 from timelike.reading.understood import Understood
@@ -23,9 +24,11 @@ if TYPE_CHECKING:
     import pandas as pd
     from anndata import AnnData
 
+    Source: TypeAlias = str | PathLike[str] | pd.DataFrame | AnnData
+
 
 def read(
-    source: str | PathLike[str] | pd.DataFrame | AnnData,
+    source: Source | Sequence[Source],
     *,
     course: str | Sequence[str] | None = None,
     time: str | None = None,
@@ -45,6 +48,7 @@ def read(
     decimal: str | None = None,
     sheet: str | int | None = None,
     layer: str | None = None,
+    files: str | None = None,
 ) -> TimeCourses:
     r"""Time courses from a table: wide or tidy; text (also gzipped), Excel, Parquet, AnnData, or a pandas table.
 
@@ -58,7 +62,8 @@ def read(
     Parameters
     ----------
     source
-        A path (what it holds is found from its content), a pandas table, or an AnnData object.
+        A path (what it holds is found from its content), a pandas table, or an AnnData object; or a list of several,
+        which are matched by name.
     course, time, value, error
         The columns of a tidy table; `error` holds standard errors. `course` also chooses the column of names of a wide
         table, and may be a list of several, which make the name together ("gene1 / north"); `time` the column of times
@@ -95,6 +100,8 @@ def read(
         The sheet of an Excel workbook, by name or number.
     layer
         The layer of an AnnData object; by default ``X``.
+    files
+        What several files hold: "replicates" of the courses, by default, or "conditions", which are called like them.
 
     Warns
     -----
@@ -112,8 +119,9 @@ def read(
     """
     options = {name: given for name, given in locals().items() if name != "source"}
     found = understand(source, **options)
+    name = f"{len(source)} files" if isinstance(source, (list, tuple)) else _name(source)
     for note in found.notes:
-        warn(f"{_name(source)}: {note}.", DataWarning)
+        warn(f"{name}: {note}.", DataWarning)
     return found.courses
 
 
@@ -135,6 +143,9 @@ def understand(source: Any, **options: Any) -> Understood:
     1 column carried along into the tables (phase)
     """
     settings = Settings(**options)
+    if isinstance(source, (list, tuple)):
+        return read_several(source, settings, understand)
+    settings.refuse("files", because="it is about several files, and this is one")
     if isinstance(source, (str, PathLike)):
         require_file(Path(source))
     with errors_about(_name(source)):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 def analyse(
-    data: str | PathLike[str] | TimeCourses | pd.DataFrame,
+    data: str | PathLike[str] | TimeCourses | pd.DataFrame | Sequence[str | PathLike[str] | pd.DataFrame],
     out: str | PathLike[str] | None = None,
     *,
     model: GP | str | PathLike[str] | None = None,
@@ -52,7 +52,8 @@ def analyse(
     Parameters
     ----------
     data
-        A file or table for :func:`timelike.read`, courses, or the name of a data set ("reprogramming").
+        A file or table for :func:`timelike.read`, or a list of several; courses; or the name of a data set
+        ("reprogramming").
     out
         Folder for the results; without one nothing is written, and neighbours are found when they are asked for.
     model
@@ -208,7 +209,7 @@ def _source(data: Any, reading: dict[str, Any]) -> _Given:
         courses = load()
         return _Given(courses, Source(path=str(data), understood=(courses.summary(),), time_unit=unit))
     found = understand(data, **reading)
-    known: dict[str, Any] = {} if path is None else {"path": str(path), "sha256": checksum(path)}
+    known = _files(data)
     options = {name: _plain(value) for name, value in reading.items() if value is not None}
     if options.get("samples", FROM_PYTHON) != FROM_PYTHON:
         known["samples_sha256"] = checksum(options["samples"])
@@ -217,6 +218,16 @@ def _source(data: Any, reading: dict[str, Any]) -> _Given:
     source = Source(**known, reading=options, understood=tuple(found.lines()), time_unit=found.time_unit)
     table = None if counts is None else counts.to_frame()
     return _Given(found.courses, source, found.notes, table, found.subjects)
+
+
+def _files(data: Any) -> dict[str, Any]:
+    """Paths and checksums of the input, one file or several; nothing where a part of it is no file."""
+    files = list(data) if isinstance(data, (list, tuple)) else [data]
+    if not all(isinstance(file, (str, PathLike)) for file in files):
+        return {}
+    first, *others = files
+    known = {"path": str(first), "sha256": checksum(Path(first))}
+    return known | {"others": {str(file): checksum(Path(file)) for file in others}}
 
 
 def _plain(option: Any) -> Any:

@@ -126,18 +126,24 @@ class Analysis:
     def naming(self) -> Naming:
         """What the user calls the data and their axes, else what the file says."""
         source, recipe = self.record.source, self.record.recipe
-        title = recipe.title or (Path(source.path).name if source.path else None)
+        files = [Path(path).name for path in (source.path, *source.others) if path]
+        title = recipe.title or " and ".join(files) or None
         unit, value = recipe.time_unit or source.time_unit, recipe.value_name or source.value_name
         return Naming.of(title, unit, value, SCALES[recipe.scale].word)
 
     def settings(self) -> dict[str, Any]:
         """The choices that were made and the versions that worked, by name, as the report lists them."""
         source, recipe = self.record.source, self.record.recipe
-        known: dict[str, Any] = {"file": source.path, "SHA-256": source.sha256, "read": "; ".join(source.understood)}
+        known: dict[str, Any] = {
+            "file": source.path,
+            "SHA-256": source.sha256,
+            "further files": source.others,
+            "read": "; ".join(source.understood),
+        }
         known["selected"] = self.record.selected
         known |= {name.replace("_", " "): value for name, value in vars(recipe).items() if name not in SHOWN_ELSEWHERE}
         known["up to"] = recipe.up_to if isinstance(recipe.up_to, str) else ", ".join(recipe.up_to)
-        news = {name: value for name, value in known.items() if value not in (None, "") and value is not True}
+        news = {name: value for name, value in known.items() if value not in (None, "", {}) and value is not True}
         return news | self._about_counts() | {"scaling": SCALES[recipe.scale].word, "versions": self.record.versions}
 
     def _about_counts(self) -> dict[str, Any]:

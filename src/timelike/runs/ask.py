@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
@@ -24,7 +24,7 @@ from timelike.runs.folder import Say, new_folder
 from timelike.runs.question_record import COMPARE, QUESTIONS, QuestionRecord, Wish, Wishes
 from timelike.runs.record import GIVEN, Source
 
-Data = str | PathLike[str] | TimeCourses
+Data = str | PathLike[str] | TimeCourses | Sequence[str | PathLike[str]]
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -18,7 +19,7 @@ def ask_again(
     path: Path,
     out: Path,
     *,
-    file: Path | None = None,
+    file: Path | Sequence[Path] | None = None,
     samples: Path | None = None,
     overwrite: bool = False,
     say: Say | None = None,

@@ -31,7 +31,8 @@ PACKAGES = ("timelike", "numpy", "scipy", "scikit-learn", "pandas", "numba", "fa
 class Source:
     """Where courses came from: a file, its checksum, how it was read, and the checksum of its sample sheet.
 
-    Where it held counts, also the size factor of each sample.
+    Where it held counts, also the size factor of each sample. Where there were several files, `others` has the path and
+    the checksum of each after the first.
     """
 
     path: str | None = None
@@ -41,6 +42,7 @@ class Source:
     time_unit: str | None = None
     samples_sha256: str | None = None
     size_factors: dict[str, float] | None = None
+    others: dict[str, str] = field(default_factory=dict)
 
     @property
     def value_name(self) -> str | None:
@@ -139,7 +141,8 @@ def _source(entry: dict[str, Any]) -> Source:
     _text(reading, "samples")
     texts = {name: _text(entry, name) for name in ("path", "sha256", "time_unit", "samples_sha256")}
     factors = _size_factors(entry)
-    return Source(**texts, reading=reading, understood=tuple(map(str, understood)), size_factors=factors)
+    others = _texts(entry, "others")
+    return Source(**texts, reading=reading, understood=tuple(map(str, understood)), size_factors=factors, others=others)
 
 
 def _size_factors(entry: dict[str, Any]) -> dict[str, float] | None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from timelike.base.checks import counted
 from timelike.base.files import checksum
 from timelike.datasets import NAMED
 from timelike.exceptions import DataWarning, InputError, warn
@@ -23,7 +25,7 @@ def repeat(
     path: Path,
     out: Path,
     *,
-    file: Path | None = None,
+    file: Path | Sequence[Path] | None = None,
     samples: Path | None = None,
     overwrite: bool = False,
     say: Say | None = None,
@@ -37,7 +39,7 @@ def repeat(
     out
         Folder for the results.
     file, samples
-        The input and its sample sheet, where they are no longer where they were.
+        The input, as many files as there were, and its sample sheet, where they are no longer where they were.
     overwrite, say
         As for :func:`timelike.analyse`.
     """
@@ -62,15 +64,28 @@ def differences(path: Path, again: Analysis) -> list[str]:
     return [n for n in outputs if n.endswith(COMPARED) and n != TERMS and outputs[n] != found.get(n)]
 
 
-def _input(record: Record, path: Path, file: Path | None) -> Path:
-    if file is None and record.source.path is None:
+def _input(record: Record, path: Path, file: Path | Sequence[Path] | None) -> Path | list[Path]:
+    """The file, or the files, of a run, where they are now."""
+    source = record.source
+    if file is None and source.path is None:
         raise InputError(f"{path} does not name its input: the courses came from Python. Give the file (--file).")
-    data = file or _found(Path(str(record.source.path)), path.parent)
-    if str(data) in NAMED and record.source.sha256 is None:
+    known = {str(source.path): source.sha256} | source.others
+    given = [file] if isinstance(file, Path) else list(file or (_found(Path(one), path.parent) for one in known))
+    if len(given) != len(known):
+        raise InputError(
+            f"{path} has {counted(len(known), 'input')}, --file names {len(given)}: name each, in their order."
+        )
+    files = [_checked(one, sha256) for one, sha256 in zip(given, known.values(), strict=True)]
+    return files if source.others else files[0]
+
+
+def _checked(data: Path, sha256: str | None) -> Path:
+    """The file, if it is there and the same as it was."""
+    if str(data) in NAMED and sha256 is None:
         return data
     if not data.is_file():
         raise InputError(f"the input {data} is no longer there. Say where it is (--file).")
-    _same(data, record.source.sha256, "file")
+    _same(data, sha256, "file")
     return data
 
 
