@@ -52,6 +52,19 @@ def test_no_header(here):
     assert lines[-1] == "wrote model.json"
 
 
+def test_two_replicate_files_in_different_orders(here):
+    first = genes()
+    first.to_csv("rep1.csv")
+    (first + 0.01).iloc[::-1].to_csv("rep2.csv")
+    code, lines = run("fit rep1.csv rep2.csv")
+    assert code == 0
+    assert lines[0] == "12 courses, 6 times (0 to 20 h) x 2 replicates"
+    assert lines[1].startswith("read as 2 files (rep1, rep2), taken as replicates, matched by name")
+    assert lines[2] == "nothing was left out"
+    noise = float(lines[-2].split("noise sd ")[1].split(",")[0])
+    assert noise < 0.02  # replicates are 0.01 apart: rows that were matched by place would be far apart
+
+
 def test_many_data_sets_in_one(here):
     tables = [
         genes(6, seed).reset_index().melt("gene", var_name="hour").assign(dataset=d) for seed, d in enumerate("AB")
