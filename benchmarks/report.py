@@ -26,7 +26,7 @@ HERE = Path(__file__).parent.parent / "src"
 TIMES = 12
 GROUPS = 8
 ROUNDS = 7
-WRITES = 3
+WRITES = 5
 MEASURE = """() => {
   const [entry] = performance.getEntriesByType("navigation");
   const tasks = window.longTasks.map((task) => task.duration);
@@ -92,33 +92,49 @@ CASES = {
 # -- writing, in a process of the checkout that is measured ------------------------------------------------------------
 
 
-def write_reports(folder: Path, names: list[str]) -> None:
-    """Write the report of each case into a folder, and how long the quickest of several writings took."""
+def write_when_told(folder: Path, names: list[str]) -> None:
+    """Prepare all cases, then for each line of the input write their reports, and print the seconds of each."""
     from timelike.reporting.report import report
 
-    took = {}
-    for number, name in enumerate(names):
+    ready = []
+    for name in names:
         make, k = CASES[name]
         courses = make()
         gp = tl.fit(courses)
-        clustering = tl.mixture(courses, gp, k=k, max_k=GROUPS)
-        neighbors = tl.neighbors(courses, gp, k=10)
-        seconds = []
-        for _ in range(WRITES):
+        ready.append((courses, gp, tl.mixture(courses, gp, k=k, max_k=GROUPS), tl.neighbors(courses, gp, k=10)))
+    print("prepared", flush=True)
+    for _ in sys.stdin:
+        took = []
+        for number, (courses, gp, clustering, neighbors) in enumerate(ready):
             start = time.perf_counter()
             report(folder / f"{number}.html", courses, gp, clustering, neighbors=neighbors)
-            seconds.append(time.perf_counter() - start)
-        took[name] = min(seconds)
-    (folder / "took.json").write_text(json.dumps(took))
+            took.append(time.perf_counter() - start)
+        print(json.dumps(took), flush=True)
 
 
-def written(source: Path, folder: Path, names: list[str]) -> dict[str, float]:
-    """Have a checkout write its reports; seconds of each."""
+def writer(source: Path, folder: Path, names: list[str]) -> subprocess.Popen[str]:
+    """A process of a checkout that is prepared to write its reports."""
     folder.mkdir()
     command = [sys.executable, __file__, "--write", str(folder), "--cases", *names]
-    subprocess.run(command, check=True, env={**os.environ, "PYTHONPATH": str(source.resolve())})
-    found: dict[str, float] = json.loads((folder / "took.json").read_text())
-    return found
+    environment = {**os.environ, "PYTHONPATH": str(source.resolve())}
+    process = subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    if process.stdout is None or process.stdout.readline() != "prepared\n":
+        raise RuntimeError(f"{source} could not prepare its reports")
+    return process
+
+
+def written(sources: dict[str, Path], folders: dict[str, Path], names: list[str]) -> dict[str, list[float]]:
+    """Have checkouts write their reports in turns; the least seconds of each case."""
+    processes = {label: writer(source, folders[label], names) for label, source in sources.items()}
+    took: dict[str, list[list[float]]] = {label: [] for label in sources}
+    for _ in range(WRITES):
+        for label, process in processes.items():
+            process.stdin.write("write\n")  # type: ignore[union-attr]  # they are pipes
+            process.stdin.flush()  # type: ignore[union-attr]
+            took[label].append(json.loads(process.stdout.readline()))  # type: ignore[union-attr]
+    for process in processes.values():
+        process.communicate()
+    return {label: np.min(rounds, axis=0).tolist() for label, rounds in took.items()}
 
 
 # -- opening -----------------------------------------------------------------------------------------------------------
@@ -157,13 +173,13 @@ def openings(paths: list[Path]) -> list[dict[str, float]]:
 def rows(sources: dict[str, Path], names: list[str], place: Path) -> list[list[object]]:
     """A row for each case and checkout."""
     folders = {label: place / str(i) for i, label in enumerate(sources)}
-    took = {label: written(source, folders[label], names) for label, source in sources.items()}
+    took = written(sources, folders, names)
     found: list[list[object]] = []
     for number, name in enumerate(names):
         paths = [folder / f"{number}.html" for folder in folders.values()]
         for label, path, one in zip(sources, paths, openings(paths), strict=True):
             size = f"{path.stat().st_size / 1e6:.2f}"
-            found.append([name, label, size, f"{took[label][name]:.2f}", *(round(one[key]) for key in COLUMNS)])
+            found.append([name, label, size, f"{took[label][number]:.2f}", *(round(one[key]) for key in COLUMNS)])
     return found
 
 
@@ -175,7 +191,7 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("--write", type=Path, help=argparse.SUPPRESS)
     given = parser.parse_args(arguments)
     if given.write is not None:
-        write_reports(given.write, given.cases)
+        write_when_told(given.write, given.cases)
         return
     sources = ({} if given.against is None else {given.label: given.against}) | {"now": HERE}
     with tempfile.TemporaryDirectory() as folder:
