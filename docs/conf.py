@@ -8,6 +8,7 @@ from importlib.metadata import version as version_of
 from typing import Any
 
 import click
+from pygments.lexers.python import PythonLexer
 
 project = "timelike"
 author = "The timelike developers"
@@ -57,6 +58,7 @@ def commands() -> str:
 
 def setup(app: Any) -> None:
     """Fill in what is generated."""
+    app.add_lexer("snakemake", PythonLexer)  # Python with rules
     app.connect("source-read", _fill)
     app.connect("autodoc-process-docstring", _escape, priority=900)
 
