@@ -8,7 +8,6 @@ from importlib.metadata import version as version_of
 from typing import Any
 
 import click
-from pygments.lexers.python import PythonLexer
 
 project = "timelike"
 author = "The timelike developers"
@@ -58,6 +57,8 @@ def commands() -> str:
 
 def setup(app: Any) -> None:
     """Fill in what is generated."""
+    from pygments.lexers.python import PythonLexer
+
     app.add_lexer("snakemake", PythonLexer)  # Python with rules
     app.connect("source-read", _fill)
     app.connect("autodoc-process-docstring", _escape, priority=900)
