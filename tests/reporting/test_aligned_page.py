@@ -225,7 +225,8 @@ def test_level_gain_and_delay_in_words(page, study):
 
 def test_cards_have_the_range_of_delays(page, study):
     _, found = study
-    words = page.locator("#panels .panel").first.locator("p.hint").inner_text()
+    page.locator("#panels .panel button").first.click()
+    words = page.inner_text("#cluster")
     delays = found.delay.mean[found.labels == 0]
     said = spoken(re.search(r"delays (.*?) h", words)[1])
     np.testing.assert_allclose(said, [delays.min(), delays.max()], rtol=0.06)

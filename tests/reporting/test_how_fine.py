@@ -222,7 +222,8 @@ def test_the_curves_are_means_of_the_finest(page, study, found):
 
 
 def test_cards_say_what_is_sure(page):
-    card = page.locator(".panel").first.inner_text()
+    page.locator(".panel button").first.click()
+    card = page.inner_text("#cluster")
     assert re.search(r"apart: cluster \d is the nearest, [\d.]+ away", card)
     assert "all sure" in card
 

@@ -14,6 +14,7 @@ from timelike.gp.kernels import on_clock
 from timelike.reporting import conditions, freedoms, how_fine
 from timelike.reporting.page_basis import Features, distinct_times, features
 from timelike.reporting.page_json import real, whole
+from timelike.reporting.shape_words import shapes
 from timelike.reporting.subject import Subject
 
 MOST_TERMS = 25
@@ -89,6 +90,7 @@ def _clusters(subject: Subject) -> dict[str, Any]:
         "labels": whole(clustering.labels),
         "sizes": [int(n) for n in clustering.sizes],
         "peaks": [float(subject.grid[row.argmax()]) for row in drawn.mean],
+        "shapes": shapes(subject),
         "scatter": [float(s) for s in subject.scatter],
         "curves": real(drawn.mean - subject.gp.mean, close),
         "bands": real(drawn.sd, close),

@@ -43,6 +43,7 @@ PROGRAM = (
     "how_fine.js",
     "heatmap.js",
     "table.js",
+    "cluster.js",
     "course.js",
     "shell.js",
     "state.js",
@@ -178,6 +179,7 @@ def _prose(subject: Subject) -> dict[str, str]:
     return {
         "facts": facts(words.facts(subject)),
         "band": escape(BANDS[subject.curved is not None]),
+        "sentence": escape(words.sentence(subject)),
         "lead": paragraphs([first]),
         "summary": paragraphs(rest) + bullets(subject.notes),
         "conditions": conditions.tables(subject),

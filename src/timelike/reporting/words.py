@@ -180,6 +180,14 @@ def summary(subject: Subject) -> list[str]:
     return [" ".join(first), " ".join(second)]
 
 
+def sentence(subject: Subject) -> str:
+    """What was found, in one short sentence."""
+    found = f"{counted(len(subject.courses), 'course')} in {counted(subject.clustering.k, 'cluster')}"
+    of = " of a continuum" if decided_by(subject) == "continuum" else ""
+    none = f"; {subject.none:,} in none of them" if subject.none else ""
+    return f"{found}{of}{none}. Choose a cluster to see its courses."
+
+
 def clusters(subject: Subject) -> str:
     """How many clusters there are, and how clearly."""
     k = counted(subject.clustering.k, "cluster")

@@ -81,20 +81,59 @@ function roundest(low, high) {
   return null;
 }
 
-/** The range of values that panels show: all but the wildest few, and every curve. */
+const WILD = 2.5; // where a few values stretch the scale by more than this, it leaves them out, and the panels say so
+
+/** The range of values that all panels share: all values, or without the wildest few where they would flatten the rest. */
 function commonRange(data) {
+  const [whole, most] = [wholeRange(data), mostValues(data)];
+  const span = most[1] - most[0];
+  if (whole[1] - whole[0] <= WILD * span) return whole;
+  return [Math.max(whole[0], most[0] - 0.25 * span), Math.min(whole[1], most[1] + 0.25 * span)];
+}
+
+/** All values that the panels draw, and every curve. */
+function wholeRange(data) {
+  if (isAligned(data)) return drawnRange(data, Array.from({ length: data.n }, (_, i) => i));
+  const [low, high] = extent([data.values], 0.04);
+  return extent([[low + data.mean, high + data.mean], ...curvesOf(data)], 0);
+}
+
+/** All values of some courses as they are drawn. */
+function drawnRange(data, members) {
+  return extent(members.map((i) => shownCourse(data, i).values), 0.04);
+}
+
+/** All values of a cluster, its curve and its band. */
+function ownRange(data, label, members) {
+  const lists = members.length ? [drawnRange(data, members)] : [];
+  if (label === NONE || !members.length) return extent(lists.length ? lists : [[0, 1]], 0);
+  const curve = clusterCurve(data, label, isAligned(data) ? data.freed : data);
+  return extent([...lists, edges(curve, -2), edges(curve, 2)], 0.02);
+}
+
+/** How many courses reach beyond a range. */
+function beyond(data, members, [low, high]) {
+  return members.filter((i) => shownCourse(data, i).values.some((value) => value < low || value > high)).length;
+}
+
+function curvesOf(data) {
+  return Array.from({ length: data.k }, (_, label) => clusterCurve(data, label).mean);
+}
+
+/** All values but the wildest few, and every curve. */
+function mostValues(data) {
   const sample = Float64Array.from(some(data.values, 20000)).sort();
   const at = (share) => sample[Math.round(share * (sample.length - 1))] + data.mean;
-  const curves = Array.from({ length: data.k }, (_, label) => clusterCurve(data, label).mean);
+  const curves = curvesOf(data);
   if (isAligned(data)) return alignedRange(data, curves);
   return extent([[at(0.002), at(0.998)], ...curves], 0.04);
 }
 
 /** A panel: the courses of a cluster as thin lines, its curve and its band. */
-function panelChart(data, label, members, { width, height = 190, range }) {
+function panelChart(data, label, members, { width, height = 190, range, ...labels }) {
   const wide = isAligned(data) ? data.freed : data; // where and which curves are
   const frame = axes({
-    width, height, ...timeAxis(data, 0, wide.grid), y: range,
+    width, height, ...timeAxis(data, 0, wide.grid), y: range, ...labels,
     label: `${clusterName(label)}: ${counted(members.length, "course")} over ${axisLabels(data).time}`,
   });
   const lines = some(members, MOST_LINES).map((i) => {
@@ -118,18 +157,19 @@ function panelChart(data, label, members, { width, height = 190, range }) {
 }
 
 /** All panels in one figure, for a file. */
-function panelsFigure(data, labels, members) {
+function panelsFigure(data, labels, members, rangeOf) {
   const [width, height, columns] = [300, 200, Math.min(3, labels.length)];
   const rows = Math.ceil(labels.length / columns);
-  const size = { width: width * columns, height: (height + 26) * rows };
+  const size = { width: width * columns, height: (height + 26) * rows + 24 };
   const root = svg("svg", {
     xmlns: SVG, viewBox: `0 0 ${size.width} ${size.height}`, ...size, role: "img", "aria-label": "clusters",
     "font-family": FONT, "font-size": 12,
   });
-  const range = commonRange(data);
+  const { time, value } = axisLabels(data);
+  root.append(svg("text", { x: 12, y: size.height - 8, fill: "var(--muted)" }, `${value}, over ${time}`));
   labels.forEach((label, i) => {
     const [left, top] = [(i % columns) * width, Math.floor(i / columns) * (height + 26)];
-    const panel = panelChart(data, label, members.get(label), { width, height, range });
+    const panel = panelChart(data, label, members.get(label), { width, height, range: rangeOf(label) });
     panel.setAttribute("x", left);
     panel.setAttribute("y", top + 22);
     const title = `${clusterName(label)}: ${count(members.get(label).length)}`;

@@ -2,8 +2,10 @@
 
 // -- clusters ---------------------------------------------------------------------------------------------------------
 
+const MOST_PANELS = 24; // at first; the others on demand
+
 class Panels {
-  /** @param choose called with the cluster that was chosen, or null for all */
+  /** @param choose called with the cluster that was chosen */
   constructor(data, choose) {
     Object.assign(this, { data, choose, chosen: null });
     this.measure();
@@ -12,37 +14,62 @@ class Panels {
     this.nodes = new Map(labels.map((label) => [label, this.panel(label)]));
     byId("panel-order").addEventListener("change", () => this.arrange());
     byId("panel-least").addEventListener("input", () => this.arrange());
-    byId("panels-svg").addEventListener("click", () => saveSvg(panelsFigure(data, this.shown(), this.members), `${data.title}-clusters`));
+    byId("panels-svg").addEventListener("click", () => saveSvg(panelsFigure(data, this.shown(), this.members, (label) => this.rangeOf(label)), `${data.title}-clusters`));
+    byId("panel-scale").addEventListener("change", () => { this.tell(); fitAll(true); });
+    byId("panel-more").firstElementChild.addEventListener("click", () => { this.all = true; this.arrange(); });
+    byId("panels").classList.add(labels.length > 15 ? "many" : labels.length > 8 ? "several" : "few");
+    this.drawn = new Set();
     this.arrange();
-    for (const label of labels) {
-      const draw = (width) => panelChart(data, label, this.members.get(label), { width, range: this.range });
-      figure(this.nodes.get(label).querySelector(".figure"), draw);
-    }
   }
 
-  /** Finds the range of values that all panels have. */
+  /** Finds the range of values that all panels share. */
   measure() {
     this.range = commonRange(this.data);
+  }
+
+  /** The range of values of a panel, as was chosen: that of all, or its own. */
+  rangeOf(label) {
+    return byId("panel-scale").value === "own" ? ownRange(this.data, label, this.members.get(label)) : this.range;
+  }
+
+  /** Draws the panel of a cluster, once it is in the page. */
+  draw(label) {
+    if (this.drawn.has(label)) return;
+    this.drawn.add(label);
+    const host = this.nodes.get(label).querySelector(".figure");
+    const height = byId("panels").matches(".many") ? 84 : byId("panels").matches(".several") ? 112 : 158;
+    figure(host, (width) => panelChart(this.data, label, this.members.get(label), { width, height, range: this.rangeOf(label) }));
+  }
+
+  /** Says what the panels do not show: clusters that are hidden, and courses that reach beyond the shared scale. */
+  tell() {
+    const { data, members } = this;
+    const words = [];
+    if (this.hidden) words.push(`${count(this.hidden)} of ${count(members.size)} panels are hidden.`);
+    const out = byId("panel-scale").value === "own" ? 0 : beyond(data, [...members.values()].flat(), this.range);
+    if (out) words.push(`${counted(out, "course")} ${out === 1 ? "reaches" : "reach"} beyond the shared scale; on scales of their own all are seen whole.`);
+    byId("panel-status").textContent = words.join(" ");
+    const { time, value } = axisLabels(data);
+    byId("panel-axes").textContent = `${time}: ${value}`;
   }
 
   panel(label) {
     const { data } = this;
     const size = this.members.get(label).length;
-    const press = button("", () => this.choose(this.chosen === label ? null : label),
+    const press = button("", () => this.choose(label),
       { class: "panel-title", "aria-pressed": "false" });
     const title = label === NONE ? "None of these" : `Cluster ${label}`;
     press.append(badge(label, title), html("span", { class: "grow" }), " ",
       html("span", { class: "size" }, counted(size, "course")));
     const picture = html("div", { class: "figure" });
     picture.addEventListener("click", () => this.choose(label));
-    return html("article", { class: "panel", "aria-label": title }, press, picture, html("p", { class: "hint" }, this.remark(label)));
+    return html("article", { class: "panel", "aria-label": title }, press, picture, html("p", { class: "hint" }, data.shapes[label] ?? "Better explained by curves of their own."));
   }
 
   remark(label) {
     const { data } = this;
     if (label === NONE) return "A curve of their own explains these better than any cluster does.";
-    const parts = [`highest at ${digits(data.peaks[label], 3)}${data.timeUnit ? ` ${data.timeUnit}` : ""}`,
-      `values scatter by ${digits(data.scatter[label], 2)}`];
+    const parts = [`values scatter by ${digits(data.scatter[label], 2)}`];
     for (const name of ["delay", "gain"]) parts.push(...rangeWords(data, this.members.get(label), name));
     if (data.certainty?.[label] != null) parts.push(`mean probability ${chance(data.certainty[label])}`);
     if (data.borders) parts.push(unsureWords(data.borders, label), borderWords(data.borders, label, clusterName));
@@ -62,9 +89,13 @@ class Panels {
 
   arrange() {
     const shown = this.shown();
-    byId("panels").replaceChildren(...shown.map((label) => this.nodes.get(label)));
-    const hidden = this.members.size - shown.length;
-    byId("panel-status").textContent = hidden ? `${count(hidden)} of ${count(this.members.size)} panels are hidden.` : "";
+    const first = this.all ? shown : shown.slice(0, MOST_PANELS);
+    byId("panels").replaceChildren(...first.map((label) => this.nodes.get(label)));
+    byId("panel-more").hidden = first.length === shown.length;
+    byId("panel-more").firstElementChild.textContent = `Show all ${count(shown.length)} clusters`;
+    this.hidden = this.members.size - first.length;
+    first.forEach((label) => this.draw(label));
+    this.tell();
     fitAll();
   }
 
@@ -148,6 +179,7 @@ function startCourses(data) {
     if (visit) byId("course").focus({ preventScroll: matchMedia("(min-width: 60rem)").matches });
   };
   show(table.order[0], false);
+  table.narrowed = () => { if (table.order.length && !table.order.includes(view.current)) show(table.order[0], false); };
   keepInLink("course", {
     write: () => (asked === NONE ? null : data.names[asked]),
     read: (name) => {
@@ -179,18 +211,20 @@ function connectSearch(table) {
 }
 
 /** The clusters: choosing one shows its courses. */
-function startClusters(data, table) {
+function startClusters(data, table, open) {
   const select = byId("cluster-filter");
   const filter = (cluster) => {
     select.value = cluster ?? "";
     table.filter({ cluster });
+    table.narrowed();
     panels.mark(cluster);
     stateChanged();
   };
   const panels = new Panels(data, (cluster) => {
     filter(cluster);
-    if (cluster !== null) byId("courses").scrollIntoView();
+    page.show(cluster);
   });
+  const page = new ClusterPage(data, panels, open);
   fillClusters(select, [...panels.members.keys()], (label) => panels.members.get(label).length);
   select.addEventListener("change", () => filter(select.value === "" ? null : Number(select.value)));
   keepInLink("cluster", {
@@ -202,7 +236,7 @@ function startClusters(data, table) {
       return "";
     },
   });
-  alignState.changed = () => panels.measure();
+  alignState.changed = () => { panels.measure(); panels.tell(); };
 }
 
 /** The conditions: choosing one shows its courses. */
@@ -211,7 +245,7 @@ function startConditions(data, table) {
   const select = byId("condition-filter");
   select.append(html("option", { value: "" }, "all"));
   data.conditions.names.forEach((name, value) => select.append(html("option", { value }, name)));
-  select.addEventListener("change", () => table.filter({ condition: select.value === "" ? null : Number(select.value) }));
+  select.addEventListener("change", () => { table.filter({ condition: select.value === "" ? null : Number(select.value) }); table.narrowed(); });
 }
 
 /** The axis of time, which a link keeps too. */
@@ -246,7 +280,7 @@ function start() {
   startLinkedAxis(data);
   startAligned(data);
   const { table, open } = startCourses(data);
-  startClusters(data, table);
+  startClusters(data, table, open);
   startConditions(data, table);
   startOrder(data, open);
   startFine(data);

@@ -32,7 +32,9 @@ function button(text, action, attributes = {}) {
 
 /** A name from the data, which may be written in any direction. */
 function named(text) {
-  return html("bdi", { class: "name" }, text);
+  const at = conditionStart(text);
+  if (at === text.length) return html("bdi", { class: "name" }, text);
+  return html("bdi", { class: "name two" }, html("span", { class: "stem" }, text.slice(0, at)), html("span", { class: "tail" }, text.slice(at)));
 }
 
 /** A cluster's number, or other words about it, beside its colour. */
@@ -47,9 +49,17 @@ function clusterColor(label) {
   return label === NONE ? "var(--none)" : `var(--c${label % 24})`;
 }
 
-/** The text, cut where it is too long for a figure. */
+/** Where the condition of a course begins in its name, or the end of the name. */
+function conditionStart(name) {
+  const found = name.lastIndexOf(" | ");
+  return found > 0 ? found : name.length;
+}
+
+/** The text, cut where it is too long for a figure; what stands behind the last bar, the condition, is kept. */
 function shortened(text, most = 30) {
-  return text.length > most ? `${text.slice(0, most - 1)}\u2026` : text;
+  if (text.length <= most) return text;
+  const end = text.slice(conditionStart(text));
+  return end.length < most - 3 ? `${text.slice(0, most - 1 - end.length)}\u2026${end}` : `${text.slice(0, most - 1)}\u2026`;
 }
 
 // -- scales and axes -------------------------------------------------------------------------------------------
@@ -93,7 +103,7 @@ let clips = 0;
  * that axis a number is, `x` from where to where the axis goes.
  */
 function axes({ width, height, x, y, xLabel, yLabel, label, top = 8, xTicks = ticks, place = (number) => number }) {
-  const yTicks = ticks(y, height / 55);
+  const yTicks = ticks(y, Math.max(height / 55, 3.5));
   const widest = Math.max(...yTicks.map((t) => beside(t, (y[1] - y[0]) / 100).length));
   const margin = { left: (yLabel ? 24 : 8) + widest * 6.6 + 4, right: 12, top, bottom: xLabel ? 36 : 20 };
   const along = scale(x, [margin.left, width - margin.right]);
