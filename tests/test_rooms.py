@@ -18,6 +18,7 @@ datasets pairs questions
 clusters
 plot reporting annotated estimators
 runs reproduce
+app
 cli
 """
 LEVEL = {room: level for level, line in enumerate(ROOMS.split("\n")) for room in line.split()}

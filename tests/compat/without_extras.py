@@ -14,7 +14,19 @@ from importlib.util import find_spec
 import pytest
 
 EXTRAS = (
-    *("matplotlib", "numba", "dtaidistance", "openpyxl", "pyarrow", "anndata", "zarr", "dask", "distributed"),
+    *(
+        "matplotlib",
+        "numba",
+        "dtaidistance",
+        "openpyxl",
+        "pyarrow",
+        "anndata",
+        "zarr",
+        "dask",
+        "distributed",
+        "uvicorn",
+        "starlette",
+    ),
     *("faiss", "igraph", "h5py", "playwright"),
 )
 NUMERICAL = {

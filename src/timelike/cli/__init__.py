@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from timelike.cli.about_verbs import completion, demo, info
+from timelike.cli.about_verbs import app, completion, demo, info
 from timelike.cli.cluster_verbs import bhi, cluster, predict, repeat, report
 from timelike.cli.output import Verbs
 from timelike.cli.pair_verbs import explain, fit, lags, match, neighbors, similarity
@@ -23,6 +23,7 @@ def main() -> None:
 
 
 VERBS = (
+    app,
     bhi,
     changing,
     cluster,

@@ -34,6 +34,20 @@ def demo(out: Path, seed: int, force: bool) -> None:
 
 
 @click.command()
+@click.option("--folder", type=FOLDER, default="timelike-results", show_default=True, help="Folder for the results.")
+@click.option("--port", type=click.IntRange(0, 65535), default=0, help="Port to listen on (default: any that is free).")
+@click.option("--browser/--no-browser", default=True, show_default=True, help="Open the page in the browser.")
+def app(folder: Path, port: int, browser: bool) -> None:
+    """Do the whole job in the browser: drop files, see how they are understood, watch, read the report.
+
+    It answers on this machine alone, and files stay in the folder. Ctrl-C ends it, with all that it started.
+    """
+    from timelike.app.serve import serve
+
+    serve(folder, port, click.echo, show=browser)
+
+
+@click.command()
 def info() -> None:
     """Versions, and which engine computes the similarity."""
     from timelike.base.threads import thread_count

@@ -231,11 +231,12 @@ def styled() -> str:
 
 def policy(program: str, style: str) -> str:
     """What the browser may do with the page: run this program, use this style, show pictures made here. No network."""
-    allowed = [f"script-src '{_digest(program)}'", f"style-src '{_digest(style)}'", "img-src data: blob:"]
+    allowed = [f"script-src '{digest(program)}'", f"style-src '{digest(style)}'", "img-src data: blob:"]
     return "; ".join(["default-src 'none'", *allowed, "base-uri 'none'", "form-action 'none'"])
 
 
-def _digest(text: str) -> str:
+def digest(text: str) -> str:
+    """What a policy calls a program, or a style."""
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii")
 
 

@@ -1,0 +1,1 @@
+"""The whole job in a browser, on this machine alone."""

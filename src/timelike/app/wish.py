@@ -1,0 +1,84 @@
+"""What a person chose in the page, checked, as options of reading and as words of the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from timelike.app.inputs import Inputs
+from timelike.base.checks import is_number
+from timelike.exceptions import InputError
+from timelike.reading.options import FLAG, OPTIONS, Settings
+
+VERBS = {
+    "cluster": ("scale", "most-variable", "k", "tolerance", "up-to", "max-delay", "title", "time-unit", "value-name"),
+    "changing": ("fdr", "title", "time-unit", "value-name"),
+    "compare": ("fdr", "between", "title", "time-unit", "value-name"),
+}
+"""The verbs of the page, and the options that each of them takes beside those of reading."""
+
+
+def reading_of(wish: Mapping[str, Any], inputs: Inputs) -> dict[str, Any]:
+    """The options of reading that were chosen; those left alone are not among them."""
+    given = wish.get("reading") or {}
+    if not isinstance(given, dict) or not set(given) <= set(OPTIONS):
+        raise InputError("the options of reading are not those of the page: load it again.")
+    found = {name: value for name, value in given.items() if value not in (None, "", [], False)}
+    if "times" in found:
+        found["times"] = _numbers(found["times"])
+    if "samples" in found:
+        found["samples"] = str(inputs.path(str(found["samples"])))
+    if isinstance(found.get("sheet"), str) and found["sheet"].isdigit():
+        found["sheet"] = int(found["sheet"])
+    Settings(**found)
+    return found
+
+
+def _numbers(text: Any) -> list[float]:
+    parts = str(text).replace(";", ",").replace(",", " ").split() if isinstance(text, str) else text
+    try:
+        return [float(part) for part in parts]
+    except (TypeError, ValueError):
+        raise InputError(
+            f"the times are {str(text)[:60]!r}: expected numbers with commas between, as 0,5,10."
+        ) from None
+
+
+def files_of(wish: Mapping[str, Any], inputs: Inputs) -> list[Path]:
+    """The tables that were given."""
+    numbers = wish.get("files")
+    if not isinstance(numbers, list) or not numbers:
+        raise InputError("there is no table yet: drop one.")
+    return [inputs.path(str(number)) for number in numbers]
+
+
+def words_of(wish: Mapping[str, Any], inputs: Inputs, out: Path) -> list[str]:
+    """The command line behind ``timelike``; an option and its value are one word, so that none is taken for another."""
+    verb = str(wish.get("verb", "cluster"))
+    if verb not in VERBS:
+        raise InputError(f"the question {verb[:20]!r} is unknown: expected {', '.join(VERBS)}.")
+    words = [verb, *map(str, files_of(wish, inputs))]
+    for name, value in reading_of(wish, inputs).items():
+        words += _option(name.replace("_", "-"), value, OPTIONS[name].kind == FLAG)
+    chosen = wish.get("choices") or {}
+    if not isinstance(chosen, dict) or not set(chosen) <= set(VERBS[verb]):
+        raise InputError(f"the choices are not those of {verb}: load the page again.")
+    for name, value in chosen.items():
+        if value not in (None, ""):
+            words += ["-k", str(value)] if name == "k" else _option(name, value, flag=False)
+    return [*words, f"--out={out}"]
+
+
+def _option(name: str, value: Any, flag: bool) -> list[str]:
+    if flag:
+        return [f"--{name}"]
+    if name == "course" and isinstance(value, list):
+        return [f"--course={one}" for one in value]
+    return [f"--{name}={_text(value)}"]
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return ",".join(_text(one) for one in value)
+    return f"{value:g}" if is_number(value) else str(value)

@@ -1,0 +1,238 @@
+"""The app's server: who is let in, what files may be called, how runs go, and that the command line does the work."""
+
+import io
+import json
+import time
+import zipfile
+
+import pytest
+
+pytest.importorskip("uvicorn")
+from running_app import running
+from timelike.cli import main
+
+TABLE = b"gene,0h,1h,2h,4h\n" + b"".join(
+    b"g%d,%f,%f,%f,%f\n" % (i, *(((i % 2) * t + 0.1 * ((i * 7 + t * 3) % 5)) for t in (0, 1, 2, 4))) for i in range(12)
+)
+
+
+@pytest.fixture
+def client(tmp_path):
+    with running(tmp_path) as client:
+        yield client
+
+
+def dropped(client, name="genes.csv", content=TABLE):
+    return client.post("/api/files", params={"name": name}, body=content)
+
+
+def started(client, **wish):
+    number = dropped(client).json()["number"]
+    return client.post("/api/runs", {"verb": "cluster", "files": [number]} | wish)
+
+
+def ended(client, name, seconds=120):
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        job = next(job for job in client.get("/api/runs").json()["jobs"] if job["name"] == name)
+        if job["state"] not in ("waiting", "running"):
+            return job
+        time.sleep(0.1)
+    raise AssertionError(job)
+
+
+# -- who is let in ---------------------------------------------------------------------------------------------------
+
+
+STRANGER = {"cookie": None}
+
+
+def test_the_address_gives_a_cookie_and_hides_the_token(client):
+    first = client.get(client.guard.address.split(str(client.guard.port))[1], headers=STRANGER | {"origin": None})
+    assert (first.status_code, first.headers["location"]) == (303, "/")
+    cookie = first.headers["set-cookie"]
+    assert "HttpOnly" in cookie
+    assert "SameSite=strict" in cookie
+    assert client.get("/", headers={"cookie": cookie.split(";")[0], "origin": None}).status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/", "/api/runs", "/api/menus", "/runs/x/report.html", "/nothing", "/?token=guess"])
+def test_without_the_token_there_is_nothing(client, path):
+    almost = f"{client.guard.cookie}={client.guard.token[:-1]}"
+    assert client.get(path, headers=STRANGER).status_code == 403
+    assert client.get(path, headers={"cookie": almost}).status_code == 403
+    assert client.get("/api/runs", params={"token": client.guard.token}, headers=STRANGER).status_code == 403
+
+
+@pytest.mark.parametrize("host", ["evil.example:{}", "127.0.0.1", "localhost.evil.example:{}", "127.0.0.1:1", ""])
+def test_another_host_is_refused(client, host):
+    assert client.get("/", headers={"host": host.format(client.guard.port)}).status_code == 403
+    assert client.get("/", headers={"host": f"localhost:{client.guard.port}"}).status_code == 200
+
+
+@pytest.mark.parametrize("origin", ["http://evil.example", "null", "https://127.0.0.1:{}", "http://127.0.0.1:9"])
+def test_another_origin_is_refused(client, origin):
+    other = {"origin": origin.format(client.guard.port)}
+    assert client.get("/api/runs", headers=other).status_code == 403
+    assert client.post("/api/runs", headers=other).status_code == 403
+
+
+def test_a_change_needs_an_origin(client):
+    none = {"origin": None}
+    assert client.get("/api/runs", headers=none).status_code == 200
+    assert client.post("/api/files", params={"name": "a.csv"}, body=TABLE, headers=none).status_code == 403
+
+
+def test_headers_of_every_answer(client):
+    for answer in (client.get("/"), client.get("/nothing"), client.get("/", headers={"host": "evil"})):
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        assert answer.headers["referrer-policy"] == "no-referrer"
+    policy = client.get("/").headers["content-security-policy"]
+    assert policy.startswith("default-src 'none'; script-src 'sha256-")
+    assert "unsafe" not in policy
+
+
+# -- files -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "../../x.csv",
+        "/etc/passwd",
+        "C:\\x\\y.csv",
+        "a\0b.csv",
+        "..",
+        "",
+        "x" * 5000 + ".csv",
+        "nul",
+        ".hidden",
+        "a\nb.csv",
+    ],
+)
+def test_names_of_files_are_labels(client, tmp_path, name):
+    answer = dropped(client, name)
+    assert answer.status_code == 200, answer.text
+    kept = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert len(kept) == 1
+    assert kept[0].parent.parent == tmp_path / "inputs"
+    assert kept[0].name == answer.json()["name"]
+    assert not kept[0].name.startswith(".")
+    assert len(kept[0].name) < 100
+
+
+def test_too_much_is_refused_and_nothing_of_it_stays(client, tmp_path):
+    assert dropped(client, content=b"x" * 60_000).status_code == 200
+    large = dropped(client, content=b"x" * 60_000)
+    assert large.status_code == 413
+    assert "too large" in large.json()["error"]
+
+    def parts():
+        yield from [b"x" * 30_000] * 3
+
+    streamed = client.post("/api/files", params={"name": "b.csv"}, body=parts())
+    assert streamed.status_code == 413
+    assert len(list((tmp_path / "inputs").iterdir())) == 1
+
+
+def test_how_files_are_understood(client):
+    number = dropped(client).json()["number"]
+    found = client.post("/api/understand", {"files": [number]}).json()
+    assert found["lines"][0] == "12 courses, 4 times (0 to 4 h)"
+    assert found["table"]["header"] == ["gene", "0h", "1h", "2h", "4h"]
+    assert len(found["curves"]) == 12
+    wrong = client.post("/api/understand", {"files": [number], "reading": {"course": "name"}}).json()
+    assert wrong["error"].startswith("genes.csv: it has no column 'name'")
+    times = client.post("/api/understand", {"files": [number], "reading": {"times": "0, 2; 5,9"}}).json()
+    assert "(0 to 9" in times["lines"][0]
+
+
+@pytest.mark.parametrize(
+    ("wish", "said"),
+    [
+        ({"files": []}, "there is no table yet"),
+        ({"files": ["nothing"]}, "a file is no longer there"),
+        ({"verb": "rm"}, "the question 'rm' is unknown"),
+        ({"choices": {"out": "elsewhere"}}, "the choices are not those of cluster"),
+        ({"reading": {"source": "/etc/passwd"}}, "the options of reading are not those of the page"),
+        ({"reading": {"samples": "/etc/passwd"}}, "a file is no longer there"),
+        ({"reading": {"times": "soon"}}, "expected numbers with commas between"),
+        ({"reading": {"orient": "--help"}}, "orient='--help' is unknown"),
+    ],
+)
+def test_what_the_page_cannot_ask_is_refused(client, tmp_path, wish, said):
+    answer = started(client, **wish)
+    assert answer.status_code == 400
+    assert said in answer.json()["error"]
+    assert {path.name for path in tmp_path.iterdir()} == {"inputs"}
+
+
+def test_no_json_is_refused(client):
+    assert client.post("/api/runs", body=b"[1").status_code == 400
+    assert client.post("/api/runs", body=b"x" * 2_000_000).status_code == 413
+
+
+# -- runs ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_run_is_what_the_command_line_does(client, tmp_path):
+    job = started(client, choices={"k": "2", "title": "Two kinds"}).json()
+    assert job["name"] == "Two kinds"
+    assert ended(client, "Two kinds")["state"] == "done"
+    (source,) = (tmp_path / "inputs").rglob("genes.csv")
+    main(["cluster", str(source), "-k", "2", "--title=Two kinds", f"--out={tmp_path / 'typed'}"], standalone_mode=False)
+    ours, typed = (json.loads((tmp_path / name / "run.json").read_text()) for name in ("Two kinds", "typed"))
+    assert {k: v for k, v in ours.items() if k != "written"} == {k: v for k, v in typed.items() if k != "written"}
+    names = [one["name"] for one in client.get("/api/runs").json()["runs"]]
+    assert set(names) == {"Two kinds", "typed"}
+
+    page = client.get("/runs/Two kinds/report.html")
+    assert page.headers["content-security-policy"].startswith("sandbox allow-scripts")
+    assert "allow-same-origin" not in page.headers["content-security-policy"]
+    assert (
+        client.get("/runs/Two kinds/files/clusters.csv").content == (tmp_path / "typed" / "clusters.csv").read_bytes()
+    )
+    archive = zipfile.ZipFile(io.BytesIO(client.get("/runs/Two kinds/all.zip").content))
+    assert archive.testzip() is None
+    assert archive.read("Two kinds/clusters.csv") == (tmp_path / "typed" / "clusters.csv").read_bytes()
+
+
+def test_paths_lead_nowhere_else(client, tmp_path):
+    run = tmp_path / "run"
+    run.mkdir()
+    (run / "run.json").write_text("{}")
+    (run / "link.txt").symlink_to("/etc/passwd")
+    (tmp_path / "secret.txt").write_text("secret")
+    for path in (
+        "run/files/../../secret.txt",
+        "run/files/..%2F..%2Fsecret.txt",
+        "run/files/%2Fetc%2Fpasswd",
+        "run/files/link.txt",
+    ):
+        assert client.get(f"/runs/{path}").status_code in (400, 404)
+    for name in ("..", "%2e%2e", "inputs", "run%2F..%2Frun", "nothing"):
+        assert client.get(f"/runs/{name}/all.zip").status_code in (400, 404)
+    assert client.get("/runs/run/files/run.json").status_code == 200
+
+
+def test_a_mistake_in_the_file_is_told(client, tmp_path):
+    number = dropped(client, "bad.csv", b"gene,0h,1h\na,1,x\n").json()["number"]
+    assert "'x'" in client.post("/api/understand", {"files": [number]}).json()["error"]
+    job = client.post("/api/runs", {"files": [number]}).json()
+    told = ended(client, job["name"])
+    assert told["state"] == "failed"
+    assert any("line 2, column '1h': 'x'" in line for line in told["lines"])
+    assert not (tmp_path / job["name"]).exists()
+
+
+def test_cancel_ends_the_process_and_leaves_nothing(client, tmp_path):
+    first, second = started(client).json()["name"], started(client).json()["name"]
+    assert second != first
+    waiting = next(job for job in client.get("/api/runs").json()["jobs"] if job["name"] == second)
+    assert waiting["state"] == "waiting"
+    client.post(f"/api/runs/{second}/cancel")
+    client.post(f"/api/runs/{first}/cancel")
+    assert ended(client, first)["state"] == ended(client, second)["state"] == "cancelled"
+    time.sleep(0.5)
+    assert {path.name for path in tmp_path.iterdir()} == {"inputs"}
+    assert client.post("/api/runs/nothing/cancel").status_code == 400
