@@ -106,3 +106,12 @@ def test_two_columns_of_conditions_in_a_sheet():
 def test_a_sheet_and_other_times_contradict():
     with pytest.raises(tl.InputError, match="times= has no meaning here: the sample sheet has the times"):
         tl.read(WIDE, samples=SHEET, times=[0, 1, 2, 3])
+
+
+def test_the_account_names_the_sheet_and_its_columns(tmp_path):
+    (tmp_path / "genes.csv").write_text("gene,s1,s2,s3\na,1,2,3\n")
+    (tmp_path / "sheet.csv").write_text("sample,hours,who,treatment\ns1,0,x,ctl\ns2,6,x,ctl\ns3,0,x,drug\n")
+    how = tl.reading.understand(tmp_path / "genes.csv", samples=tmp_path / "sheet.csv", subject="who").how
+    assert "names from 'gene', values of 3 samples like 's1', unit h" in how
+    told = "samples in 'sample', times in 'hours', conditions in 'treatment', subjects in 'who'"
+    assert f"the sample sheet sheet.csv has {told}" in how

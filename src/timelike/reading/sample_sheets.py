@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 
@@ -38,7 +39,19 @@ def sheet_columns(header: Sequence[str], sheet: Table, settings: Settings) -> Ti
     columns = set(header)
     missing = [name for name in rows if name not in columns]
     notes = (f"{counted(len(missing), 'sample')} of the sheet without a column: {some(missing)}",) if missing else ()
-    return replace(found, positions=positions, notes=(*found.notes, *notes))
+    remark = _parts_of_sheet(sheet, sample, settings, [rows[header[k]] for k in positions])
+    return replace(found, positions=positions, notes=(*found.notes, *notes), remarks=(remark, *found.remarks))
+
+
+def _parts_of_sheet(sheet: Table, sample: int, settings: Settings, rows: Sequence[int]) -> str:
+    """Which sheet told what, by which of its columns, in words."""
+    told = conditions(sheet, {sample}, rows, [0] * len(rows))
+    roles = {"samples": sample, "times": _time_column(sheet, settings.time, {sample})}
+    roles |= {} if told is None else {"conditions": told[0]}
+    parts = [f"{what} in {sheet.header[k] or 'the column without a name'!r}" for what, k in roles.items()]
+    parts += [] if settings.subject is None else [f"subjects in {settings.subject!r}"]
+    called = "" if hasattr(settings.samples, "columns") else f" {Path(settings.samples).name}"
+    return f"the sample sheet{called} has {', '.join(parts)}"
 
 
 def sample_times(sheet: Table, rows: Sequence[int], settings: Settings, used: set[int]) -> TimeColumns:

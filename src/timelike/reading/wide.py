@@ -84,9 +84,10 @@ def read_rows(table: Table, settings: Settings) -> Understood:
     cells = dict(zip(numbered([table.header[k] for k in carried]), (beside[k] for k in carried), strict=True))
     found = assemble(replace(matrix, cells=cells), settings)
     names = repr(table.header[name]) if table.header[name] else "the column without a name"
-    times = f"{counted(len(columns.positions), 'header')} like {table.header[columns.positions[0]]!r}"
+    what = ("times from", "header") if settings.samples is None else ("values of", "sample")
+    times = f"{what[0]} {counted(len(samples), what[1])} like {samples[0]!r}"
     unit = f", unit {columns.unit}" if columns.unit else ""
-    how = f"a wide table, a course a row: names from {names}, times from {times}{unit}{found.how}"
+    how = f"a wide table, a course a row: names from {names}, {times}{unit}{found.how}"
     return replace(found, unused=tuple(table.header[k] for k in strays), how=how, notes=(*notes, *found.notes))
 
 
