@@ -97,6 +97,7 @@ def test_a_phone_has_no_sideways_scrolling(browser, page_path):
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
         page.locator(".panel button").first.click()
         assert page.locator("#cluster").evaluate("node => node.scrollWidth <= node.clientWidth")
+        assert page.locator("#cluster").bounding_box()["width"] <= 390
 
 
 # -- the page of a cluster ---------------------------------------------------------------------------------------
