@@ -52,7 +52,9 @@ def test_sizes_stand_by_cluster_and_condition(study, page_path):
     assert sizes[0] == ["", "none", "wash", WILD]
     expected = study[2].by_condition().loc[[0, 1]].to_numpy()
     assert [row[0] for row in sizes[1:]] == ["cluster 0", "cluster 1"]  # no course is in none
-    assert [list(map(int, row[1:])) for row in sizes[1:]] == expected.tolist()
+    assert [[int(cell.split()[0]) for cell in row[1:]] for row in sizes[1:]] == expected.tolist()
+    shares = expected / expected.sum(axis=0)
+    assert sizes[1][1].split(" ", 1)[1] == f"({100 * shares[0, 0]:.0f} %)"
 
 
 def test_names_that_change_are_listed_with_the_rate_of_false_ones(page_path):
@@ -99,21 +101,45 @@ def page(browser, page_path):
         yield page
 
 
-def test_the_filter_shows_the_courses_of_a_condition(page):
-    select = page.locator("#condition-filter")
-    assert select.locator("option").all_inner_texts() == ["all", "none", "wash", WILD]
-    select.select_option(label=WILD)
+def tick(page, condition, on):
+    page.locator("#condition-filter label", has_text=condition).locator("input").set_checked(on)
+
+
+def test_ticked_conditions_are_shown_everywhere(page, browser, page_path):
+    assert page.locator("#condition-filter label").all_inner_texts() == ["none", "wash", WILD]
+    rows = page.locator("#heatmap-figure svg").get_attribute("aria-label")
+    tick(page, "none", False)
+    tick(page, "wash", False)
     assert page.locator("#table-status").inner_text() == "19 of 59 courses"
+    assert "of 29 courses" in page.locator(".panel .size").first.inner_text()
+    assert page.locator("#heatmap-figure svg").get_attribute("aria-label") == rows.replace("59", "19")
+    page.wait_for_timeout(350)
+    with opened(browser, page_path, address=page.evaluate("location.hash")) as again:
+        assert again.locator("#table-status").inner_text() == "19 of 59 courses"
+        assert again.locator("#condition-filter input:checked").count() == 1
     page.locator("#cluster-filter").select_option("0")
     shown = page.locator("#table tr[data-place] .col-name").all_inner_texts()
     assert shown
     assert all(name.endswith(f"| {WILD}") for name in shown)
     page.locator("#search").fill("nobody")
-    assert "in this cluster under this condition." in page.locator("#table").inner_text()
+    assert "in this cluster under these conditions." in page.locator("#table").inner_text()
     page.locator("#search").fill("")
-    select.select_option(label="all")
+    page.locator("#condition-filter label", has_text=WILD).locator("input").click()  # the last one: all are shown again
     page.locator("#cluster-filter").select_option("")
     assert page.locator("#table-status").inner_text() == "59 courses"
+
+
+def test_numbers_of_the_table_of_conditions_lead_to_their_courses(page, study):
+    size = study[2].by_condition().loc[1, "wash"]
+    page.locator("#by-condition tbody tr").nth(1).locator("td button").nth(1).click()
+    assert page.locator("#table-status").inner_text() == f"{size} of 59 courses"
+    assert page.locator("#cluster-filter").input_value() == "1"
+
+
+def test_lines_take_the_colours_of_conditions(page):
+    assert page.locator('.panel path[stroke="var(--q1)"]').count() == 0
+    page.locator("#color-conditions").check()
+    assert page.locator('.panel path[stroke="var(--q1)"]').count() == 2
 
 
 def open_course(page, name):
@@ -133,7 +159,9 @@ def test_a_name_is_shown_under_all_its_conditions(page, study):
     figure = page.locator("#course .figure").first
     hollow = figure.locator('circle[fill="var(--paper)"]')
     assert hollow.count() == 2 * 12 + 2  # values, and the legend
-    assert figure.locator('circle[fill="var(--c2)"]').count() == 12 + 1
+    assert figure.locator('circle[fill="var(--q2)"]').count() == 12 + 1
+    dashed = figure.locator('path[stroke="var(--q1)"]').first.get_attribute("stroke-dasharray")
+    assert dashed != figure.locator('path[stroke="var(--q2)"]').last.get_attribute("stroke-dasharray")
     assert figure.locator("text", has_text="wash").count() == 1
     page.locator(".elsewhere button").last.click()
     assert page.locator("#course-name").inner_text() == "n3 | wash"

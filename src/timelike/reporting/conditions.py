@@ -38,14 +38,19 @@ def tables(subject: Subject) -> str:
     """HTML: sizes of the clusters by condition, and the names that surely change; nothing without conditions."""
     if subject.courses.conditions is None:
         return ""
-    return f"<h3>Conditions</h3>{_sizes(subject)}{_changes(subject)}"
+    return f'<h3>Conditions</h3><div id="by-condition">{_sizes(subject)}</div>{_changes(subject)}'
 
 
 def _sizes(subject: Subject) -> str:
     found = subject.clustering.by_condition()
     kept = found[(found.index >= 0) | (found.sum(axis=1) > 0)]  # "none" only where there are some
-    rows = [(_place(label), *(f"{n:,}" for n in row)) for label, row in zip(kept.index, kept.to_numpy(), strict=True)]
-    return captioned_table(["", *map(str, kept.columns)], rows, "Courses of each condition in each cluster")
+    all_of = np.maximum(found.to_numpy().sum(axis=0), 1)
+    rows = [
+        (_place(label), *(f"{n:,} ({n / of:.0%})".replace("%", " %") for n, of in zip(row, all_of, strict=True)))
+        for label, row in zip(kept.index, kept.to_numpy(), strict=True)
+    ]
+    caption = "Courses of each condition in each cluster, with their share of the condition"
+    return captioned_table(["", *map(str, kept.columns)], rows, caption)
 
 
 def _changes(subject: Subject) -> str:

@@ -11,7 +11,7 @@ from timelike.base.arrays import Floats, Ints
 from timelike.clusters.clustering import Clustering
 from timelike.gp import GP
 from timelike.gp.kernels import on_clock
-from timelike.reporting import conditions, freedoms, how_fine
+from timelike.reporting import conditions, details, freedoms, how_fine
 from timelike.reporting.page_basis import Features, distinct_times, features
 from timelike.reporting.page_json import real, whole
 from timelike.reporting.shape_words import shapes
@@ -39,6 +39,7 @@ def content(subject: Subject) -> dict[str, Any]:
         "evidence": _numbers(subject.clustering),
         "enrichment": _terms(subject),
         "conditions": conditions.data(subject),
+        "details": details.data(subject),
         **freedoms.data(subject),
         **how_fine.data(subject),
     }

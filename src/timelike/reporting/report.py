@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 PROGRAM = (
     "data.js",
+    "chosen.js",
     "gp.js",
     "svg.js",
     "charts.js",
@@ -47,6 +48,8 @@ PROGRAM = (
     "course.js",
     "shell.js",
     "state.js",
+    "toolbox.js",
+    "conditions.js",
     "page.js",
 )
 """The page's own program, in the order of its parts."""

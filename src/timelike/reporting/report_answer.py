@@ -22,6 +22,7 @@ from timelike.reporting.subject import Naming
 
 PROGRAM = (
     "data.js",
+    "chosen.js",
     "svg.js",
     "charts.js",
     "table.js",

@@ -136,15 +136,14 @@ function panelChart(data, label, members, { width, height = 190, range, ...label
     width, height, ...timeAxis(data, 0, wide.grid), y: range, ...labels,
     label: `${clusterName(label)}: ${counted(members.length, "course")} over ${axisLabels(data).time}`,
   });
-  const lines = some(members, MOST_LINES).map((i) => {
-    const { times, values } = averaged(shownCourse(data, i));
-    return times.length > 1 ? path(times, values, frame) : `${path(times, values, frame)}h0.1`;
-  });
-  const opacity = Math.min(0.9, Math.max(0.16, 6 / lines.length));
-  frame.plot.append(svg("path", {
-    d: lines.join(""), fill: "none", stroke: clusterColor(label), "stroke-width": 1, "stroke-opacity": opacity,
-    "stroke-linecap": "round",
-  }));
+  const drawn = some(members, MOST_LINES);
+  const opacity = Math.min(0.9, Math.max(0.16, 6 / drawn.length)) * (chosen.of ? 0.6 : 1);
+  for (const [color, these] of byColor(data, label, drawn)) {
+    frame.plot.append(svg("path", {
+      d: these.map((i) => courseLine(data, i, frame)).join(""), fill: "none", stroke: color, "stroke-width": 1,
+      "stroke-opacity": opacity, "stroke-linecap": "round",
+    }));
+  }
   if (label !== NONE && members.length) {
     const curve = clusterCurve(data, label, wide);
     if (!data.freed || isAligned(data)) frame.plot.append(band(wide.grid, curve, frame, { fill: "var(--ink)", "fill-opacity": 0.1 }));
@@ -153,7 +152,28 @@ function panelChart(data, label, members, { width, height = 190, range, ...label
       line(wide.grid, curve.mean, frame, { stroke: "var(--ink)", "stroke-width": 2.2 }),
     );
   }
+  frame.plot.append(...markedLines(data, members, frame));
   return frame.root;
+}
+
+/** A course as a thin line through the means of its replicates, as text. */
+function courseLine(data, index, frame) {
+  const { times, values } = averaged(shownCourse(data, index));
+  return times.length > 1 ? path(times, values, frame) : `${path(times, values, frame)}h0.1`;
+}
+
+/** The courses of a panel by the colour of their lines: that of the cluster, or those of conditions. */
+function byColor(data, label, members) {
+  if (!data.conditions || !chosen.byColor) return [[clusterColor(label), members]];
+  return data.conditions.names.map((_, k) => [conditionColor(k), members.filter((i) => data.conditions.of[i] === k)]);
+}
+
+/** The courses of the reader's list, over all others. */
+function markedLines(data, members, frame) {
+  if (!chosen.of) return [];
+  return some(members.filter(isMarked), MOST_MARKED).map((i) => svg("path", {
+    d: courseLine(data, i, frame), fill: "none", stroke: "var(--mark)", "stroke-width": 1.8, "stroke-linecap": "round", class: "marked",
+  }, svg("title", {}, [data.names[i], detailWords(data, i)].filter((words) => words).join(" \u00b7 "))));
 }
 
 /** All panels in one figure, for a file. */
@@ -188,15 +208,30 @@ function conditionName(data, index) {
   return data.conditions ? data.conditions.names[data.conditions.of[index]] : "";
 }
 
+/** The colour of a condition: its own, not that of a cluster. */
+function conditionColor(k) {
+  return `var(--q${k % 6})`;
+}
+
+/** The line of a condition: whole, dashed, dotted, so that it can be told on paper. */
+function conditionDash(k) {
+  return [null, "7 3", "2 3", "9 3 2 3", "12 4", "4 2"][k % 6];
+}
+
 /** The colour of a course in its own figure: that of its condition. */
 function courseColor(data, index) {
-  return data.conditions ? clusterColor(data.conditions.of[index]) : FIRST;
+  return data.conditions ? conditionColor(data.conditions.of[index]) : FIRST;
+}
+
+/** The line of a course in its own figure. */
+function courseDash(data, index) {
+  return data.conditions ? conditionDash(data.conditions.of[index]) : null;
 }
 
 /** A course under another condition: hollow dots and a thin curve in the colour of that condition. */
 function otherCondition(data, { course, own }, frame) {
   const color = courseColor(data, course.index);
-  const curve = own ? [line(own.times, own.mean, frame, { stroke: color, "stroke-width": 1.2 })] : [];
+  const curve = own ? [line(own.times, own.mean, frame, { stroke: color, "stroke-width": 1.6, "stroke-dasharray": courseDash(data, course.index) })] : [];
   return [...curve, ...dots(course, frame, { fill: "var(--paper)", stroke: color, "stroke-width": 1.4 }, conditionName(data, course.index))];
 }
 
@@ -206,7 +241,7 @@ function courseEntries(data, course, others, own, width) {
   if (!others.length) return [{ text: "values", color, dot: true }, ...(own ? [{ text: "its curve", color }] : [])];
   const most = Math.max(Math.floor((width - 160) / (7 * (others.length + 1))) - 5, 3);
   return [course.index, ...others].map((index, i) => (
-    { text: shortened(conditionName(data, index), most), color: courseColor(data, index), dot: true, hollow: i > 0 }));
+    { text: shortened(conditionName(data, index), most), color: courseColor(data, index), dot: true, hollow: i > 0, dashes: courseDash(data, index) }));
 }
 
 /** A course: its values, its own curve with the band, the curve of its cluster, and its name under other conditions. */
@@ -232,7 +267,7 @@ function courseChart(data, course, width) {
     frame.plot.append(line(cluster.times, cluster.mean, frame,
       { stroke: "var(--ink)", "stroke-width": 1.6, "stroke-dasharray": "5 4" }));
   }
-  if (own) frame.plot.append(line(own.times, own.mean, frame, { stroke: color, "stroke-width": 2.2 }));
+  if (own) frame.plot.append(line(own.times, own.mean, frame, { stroke: color, "stroke-width": 2.2, "stroke-dasharray": courseDash(data, course.index) }));
   frame.plot.append(...dots(shown, frame, { fill: color, stroke: "var(--halo)" }, "value"));
   const entries = courseEntries(data, course, others, own, width);
   if (cluster) entries.push({ text: clusterName(label), color: "var(--ink)", dashed: true });

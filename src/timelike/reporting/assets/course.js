@@ -17,13 +17,20 @@ class CourseView {
     this.comparison = html("div", { class: "comparison", role: "region", "aria-label": "Comparison" });
     const picture = html("div", { class: "figure" });
     this.host.replaceChildren(
-      html("h3", { tabindex: "-1", id: "course-name" }, named(data.names[index])),
-      this.belonging(index), ...this.placing(index), ...this.elsewhere(index), picture, this.tools(index), this.neighbors(index), this.search(), this.comparison,
+      html("h3", { tabindex: "-1", id: "course-name" }, starOf(index), named(data.names[index])),
+      ...this.known(index), this.belonging(index), ...this.placing(index), ...this.elsewhere(index), picture, this.tools(index), this.neighbors(index), this.search(), this.comparison,
     );
     const course = courseAt(data, index);
     this.picture = figure(picture, (width) => courseChart(data, course, width));
     const { count: k, indices } = data.neighbors;
     if (k) this.compare(indices[index * k]);
+  }
+
+  /** What the file said about the course beside its values. */
+  known(index) {
+    const lines = (this.data.details ?? []).map(({ title, text }) => [title, text(index)]).filter(([, text]) => text);
+    if (!lines.length) return [];
+    return [html("dl", { class: "known" }, ...lines.map(([title, text]) => html("div", {}, html("dt", {}, title), html("dd", {}, named(text)))))];
   }
 
   /** Where the course belongs, in a sentence. */
@@ -94,7 +101,8 @@ class CourseView {
   neighbor(other, s, at) {
     const { data } = this;
     const compare = button("", () => this.compare(other), { class: "link", "data-other": other, "aria-pressed": "false" });
-    compare.append(named(data.names[other]));
+    compare.append(...[starOf(other), named(data.names[other])].filter(Boolean));
+    if (data.details) compare.title = detailWords(data, other);
     const visit = button("open", () => this.open(other), { class: "quiet small", "aria-label": `Open ${data.names[other]}` });
     return html("tr", {}, html("th", { scope: "row" }, compare), html("td", {}, badge(data.labels[other])),
       html("td", { class: "number" }, score(s)), ...this.moveCells(at), html("td", { class: "number" }, visit));

@@ -28,6 +28,7 @@ function readData() {
     data.features = { rank, phi: unpack(phi), grid: unpack(grid), nodes: unpack(nodes) };
   }
   if (raw.conditions) data.conditions = unpackConditions(raw.conditions);
+  if (raw.details) data.details = unpackDetails(raw.details);
   if (raw.fine) data.fine = { ...raw.fine, curves: unpack(raw.fine.curves) };
   if (raw.freed) data.freed = unpackFreed(raw.freed);
   if (raw.neighbors?.moved) data.neighbors.moved = { ...raw.neighbors.moved, ...unpackEstimates(raw.neighbors.moved) };
@@ -43,6 +44,16 @@ function unpackConditions({ names, of, nameOf }) {
   const alike = new Map();
   owners.forEach((owner, i) => { alike.set(owner, [...(alike.get(owner) ?? []), i]); });
   return { names, of: unpack(of), alike: (index) => alike.get(owners[index]) };
+}
+
+/** What else is known about courses: titles of columns, and the text of a course in each. */
+function unpackDetails({ names, columns }) {
+  const texts = columns.map((column) => {
+    if (Array.isArray(column)) return (i) => column[i];
+    const of = unpack(column.of);
+    return (i) => column.words[of[i]];
+  });
+  return names.map((title, place) => ({ title, text: texts[place] }));
 }
 
 /** Level, gain and delay of each course, and the curves that aligned courses lie on. */

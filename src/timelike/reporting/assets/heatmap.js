@@ -106,9 +106,24 @@ class Heatmap {
   constructor(data, open) {
     this.data = data;
     this.open = open;
-    this.order = clusterOrder(data);
-    this.rows = heatRows(data, this.order);
+    this.all = clusterOrder(data);
     this.mode = "level";
+    this.choose();
+  }
+
+  /** Takes the courses whose condition is shown. */
+  choose() {
+    this.order = shownOf(this.data, this.all);
+    this.rows = heatRows(this.data, this.order);
+  }
+
+  /** Marks along the right edge: where the courses of the reader's list are. */
+  marks(box) {
+    if (!chosen.of) return [];
+    const step = box.height / this.order.length;
+    const rows = this.order.map((i, row) => [i, box.y + (row + 0.5) * step]).filter(([i]) => isMarked(i));
+    return rows.map(([i, y]) => svg("line", { x1: box.x + box.width + 1, x2: box.x + box.width + 11, y1: y, y2: y, stroke: "var(--mark)",
+      "stroke-width": Math.min(Math.max(step, 1.2), 5), class: "marked" }, svg("title", {}, this.data.names[i])));
   }
 
   /** The figure, for the page or (in the colours of paper) for a file. */
@@ -120,14 +135,14 @@ class Heatmap {
     const box = { x: 58, y: 40, width: width - 58 - 12, height: Math.min(HEATMAP_HEIGHT, Math.max(rows.length * 8, 120)) };
     const root = svg("svg", {
       xmlns: SVG, viewBox: `0 0 ${width} ${box.y + box.height + 40}`, width, height: box.y + box.height + 40,
-      role: "img", "aria-label": `Heatmap of ${counted(data.n, "course")} in ${counted(data.k, "cluster")}`,
+      role: "img", "aria-label": `Heatmap of ${counted(this.order.length, "course")} in ${counted(data.k, "cluster")}`,
       "font-family": FONT, "font-size": 11, fill: "var(--muted)",
     });
     root.append(
       svg("image", {
         ...box, href: heatPicture(rows, limit, MAPS[theme]), preserveAspectRatio: "none", "image-rendering": "pixelated",
       }),
-      ...this.strips(box), ...this.timeAxis(box), ...this.key(box, limit, MAPS[theme]), this.touch(box),
+      ...this.strips(box), ...this.marks(box), ...this.timeAxis(box), ...this.key(box, limit, MAPS[theme]), this.touch(box),
     );
     return root;
   }
@@ -189,7 +204,7 @@ class Heatmap {
     const area = svg("rect", { ...box, fill: "transparent", class: "touch" });
     const place = (event) => {
       const { top, height } = area.getBoundingClientRect();
-      const row = Math.min(Math.max(Math.floor(((event.clientY - top) / height) * this.order.length), 0), this.data.n - 1);
+      const row = Math.min(Math.max(Math.floor(((event.clientY - top) / height) * this.order.length), 0), this.order.length - 1);
       return this.order[row];
     };
     area.addEventListener("pointermove", (event) => this.say(place(event)));
@@ -201,6 +216,7 @@ class Heatmap {
   say(index) {
     const label = this.data.labels[index];
     const place = document.getElementById("heatmap-name");
-    place.replaceChildren(named(this.data.names[index]), ` \u00b7 ${clusterName(label)}`);
+    const known = detailWords(this.data, index);
+    place.replaceChildren(...[starOf(index), named(this.data.names[index]), ` \u00b7 ${clusterName(label)}`, known ? ` \u00b7 ${known}` : ""].filter(Boolean));
   }
 }

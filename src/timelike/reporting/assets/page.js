@@ -14,7 +14,7 @@ class Panels {
     this.nodes = new Map(labels.map((label) => [label, this.panel(label)]));
     byId("panel-order").addEventListener("change", () => this.arrange());
     byId("panel-least").addEventListener("input", () => this.arrange());
-    byId("panels-svg").addEventListener("click", () => saveSvg(panelsFigure(data, this.shown(), this.members, (label) => this.rangeOf(label)), `${data.title}-clusters`));
+    byId("panels-svg").addEventListener("click", () => saveSvg(panelsFigure(data, this.shown(), this.ticked(), (label) => this.rangeOf(label)), `${data.title}-clusters`));
     byId("panel-scale").addEventListener("change", () => { this.tell(); fitAll(true); });
     byId("panel-more").firstElementChild.addEventListener("click", () => { this.all = true; this.arrange(); });
     byId("panels").classList.add(labels.length > 15 ? "many" : labels.length > 8 ? "several" : "few");
@@ -25,6 +25,11 @@ class Panels {
   /** Finds the range of values that all panels share. */
   measure() {
     this.range = commonRange(this.data);
+  }
+
+  /** The members of each cluster whose conditions are ticked. */
+  ticked() {
+    return new Map([...this.members].map(([label, of]) => [label, shownOf(this.data, of)]));
   }
 
   /** The range of values of a panel, as was chosen: that of all, or its own. */
@@ -38,7 +43,7 @@ class Panels {
     this.drawn.add(label);
     const host = this.nodes.get(label).querySelector(".figure");
     const height = byId("panels").matches(".many") ? 84 : byId("panels").matches(".several") ? 112 : 158;
-    figure(host, (width) => panelChart(this.data, label, this.members.get(label), { width, height, range: this.rangeOf(label) }));
+    figure(host, (width) => panelChart(this.data, label, shownOf(this.data, this.members.get(label)), { width, height, range: this.rangeOf(label) }));
   }
 
   /** Says what the panels do not show: clusters that are hidden, and courses that reach beyond the shared scale. */
@@ -97,6 +102,17 @@ class Panels {
     first.forEach((label) => this.draw(label));
     this.tell();
     fitAll();
+  }
+
+  /** Says how many courses of each cluster are shown, and how many are on the reader's list. */
+  recount() {
+    for (const [label, node] of this.nodes) {
+      const of = this.members.get(label);
+      const shown = shownOf(this.data, of);
+      const marked = chosen.of ? shown.filter(isMarked).length : 0;
+      const words = shown.length === of.length ? counted(of.length, "course") : `${count(shown.length)} of ${counted(of.length, "course")}`;
+      node.querySelector(".size").replaceChildren(...(marked ? [html("span", { class: "star", title: "on your list" }, `${STAR} ${count(marked)}`), " "] : []), words);
+    }
   }
 
   /** Marks the cluster whose courses the table shows. */
@@ -159,7 +175,7 @@ function startHeatmap(data, open) {
     fit(entry);
   });
   byId("heatmap-svg").addEventListener("click", () => saveSvg(heatmap.draw(760, "light"), `${data.title}-heatmap`));
-  return { paint: (colors) => { heatmap.theme = colors; fit(entry); } };
+  return { paint: (colors) => { heatmap.theme = colors; fit(entry); }, choose: () => heatmap.choose() };
 }
 
 /** The courses: table, one of them open, and the two filters that clusters and names make. */
@@ -191,8 +207,8 @@ function startCourses(data) {
     },
   });
   connectSearch(table);
-  connectMenu(document.querySelector(".menu"));
-  return { table, open };
+  for (const menu of document.querySelectorAll(".menu")) connectMenu(menu);
+  return { table, open, reopen: () => view.show(view.current) };
 }
 
 function connectSearch(table) {
@@ -237,15 +253,28 @@ function startClusters(data, table, open) {
     },
   });
   alignState.changed = () => { panels.measure(); panels.tell(); };
+  return { panels, filter };
 }
 
-/** The conditions: choosing one shows its courses. */
-function startConditions(data, table) {
-  if (!data.conditions) return;
-  const select = byId("condition-filter");
-  select.append(html("option", { value: "" }, "all"));
-  data.conditions.names.forEach((name, value) => select.append(html("option", { value }, name)));
-  select.addEventListener("change", () => { table.filter({ condition: select.value === "" ? null : Number(select.value) }); table.narrowed(); });
+/** The columns with what else is known: the reader chooses which of them the table has. */
+function startColumns(data, table) {
+  if (!data.details) return;
+  for (const column of table.columns.filter(({ kind }) => kind === "detail")) {
+    const box = html("input", { type: "checkbox" });
+    box.checked = !column.hidden;
+    box.addEventListener("change", () => { column.hidden = !box.checked; table.update(); });
+    byId("columns").append(html("label", {}, box, named(column.title)));
+  }
+}
+
+/** What follows when the reader marks other courses or shows other conditions. */
+function startChosen(data, { table, panels, filter, later, reopen }) {
+  const conditions = () => { panels.recount(); table.filter(); table.narrowed(); later.heatmap?.choose(); fitAll(true); };
+  const marks = () => { panels.recount(); table.filter(); reopen(); fitAll(true); };
+  new Toolbox(data, marks);
+  startConditions(data, { changed: conditions, choose: (label) => { filter(label); byId("courses").scrollIntoView(); } });
+  startLists(data, table, panels.members);
+  startColumns(data, table);
 }
 
 /** The axis of time, which a link keeps too. */
@@ -279,9 +308,9 @@ function start() {
   removeEmpty(data);
   startLinkedAxis(data);
   startAligned(data);
-  const { table, open } = startCourses(data);
-  startClusters(data, table, open);
-  startConditions(data, table);
+  const { table, open, reopen } = startCourses(data);
+  const later = { heatmap: null };
+  startChosen(data, { table, later, reopen, ...startClusters(data, table, open) });
   startOrder(data, open);
   startFine(data);
   startNumbers(data);
@@ -291,21 +320,20 @@ function start() {
   offerNumbers(data);
   const asked = startState();
   if (["course", "find", "cluster"].some((key) => asked.has(key))) byId("courses").scrollIntoView();
-  startLater(data, open, table);
+  startLater(data, { open, table, later });
 }
 
 /** What can wait until the page stands: the heatmap, and what follows changes of size, colour and medium. */
-function startLater(data, open, table) {
-  let heatmap = null;
-  startTheme(() => heatmap?.paint(theme()));
+function startLater(data, { open, table, later }) {
+  startTheme(() => later.heatmap?.paint(theme()));
   setTimeout(() => {
-    heatmap = startHeatmap(data, open);
+    later.heatmap = startHeatmap(data, open);
     document.documentElement.dataset.ready = "true";
   });
   let waiting = 0;
   addEventListener("resize", () => { cancelAnimationFrame(waiting); waiting = requestAnimationFrame(() => fitAll()); });
-  addEventListener("beforeprint", () => { heatmap?.paint("light"); table.print(true); });
-  addEventListener("afterprint", () => { heatmap?.paint(theme()); table.print(false); });
+  addEventListener("beforeprint", () => { later.heatmap?.paint("light"); table.print(true); });
+  addEventListener("afterprint", () => { later.heatmap?.paint(theme()); table.print(false); });
 }
 
 start();

@@ -176,11 +176,12 @@ function dots({ times, values }, frame, attributes, name) {
 function legend(entries, left, y) {
   const group = svg("g", {});
   let x = left;
-  for (const { text, color, dashed, hollow, dot: round } of entries) {
+  for (const { text, color, dashed, dashes, hollow, dot: round } of entries) {
     const mark = round
       ? svg("circle", { cx: x + 7, cy: y - 4, r: 3.6, fill: hollow ? "var(--paper)" : color, stroke: color })
       : svg("line", { x1: x, x2: x + 14, y1: y - 4, y2: y - 4, stroke: color, "stroke-width": 2.2,
         "stroke-dasharray": dashed ? "4 3" : null });
+    if (dashes !== undefined) group.append(svg("line", { x1: x - 4, x2: x + 18, y1: y - 4, y2: y - 4, stroke: color, "stroke-width": 1.8, "stroke-dasharray": dashes }));
     group.append(mark, svg("text", { x: x + 19, y, fill: "var(--ink)" }, text));
     x += 19 + 6.3 * text.length + 16;
   }

@@ -3,12 +3,15 @@
 const ROW_HEIGHT = 36;
 const BEYOND = 8;
 const PRINTED_ROWS = 25;
+const SHOWN_DETAILS = 2; // columns that the table has before the reader chooses
 
 /** The columns of the table: title, what it is sorted by, and what a cell shows. */
 function columnsOf(data) {
   const { count: k, indices, scores } = data.neighbors;
   const columns = [
-    { key: "name", title: "Name", show: (i) => named(data.names[i]) },
+    { key: "name", title: "Name", show: (i) => html("span", {}, starOf(i), named(data.names[i])) },
+    ...(data.details ?? []).map(({ title, text }, place) => (
+      { key: `detail-${place}`, title, text, kind: "detail", hidden: place >= SHOWN_DETAILS, show: (i) => named(text(i)) })),
     { key: "cluster", title: "Cluster", sort: (i) => (data.labels[i] === NONE ? data.k : data.labels[i]),
       show: (i) => badge(data.labels[i]) },
   ];
@@ -43,7 +46,7 @@ function columnsOf(data) {
 class CourseTable {
   /** @param open called with the number of a course that was chosen */
   constructor(host, data, open, columns = columnsOf(data), sorted = { key: "name", down: false }) {
-    Object.assign(this, { data, open, columns, sorted, text: "", cluster: null, condition: null, active: 0 });
+    Object.assign(this, { data, open, columns, sorted, text: "", cluster: null, active: 0 });
     this.lower = data.names.map((name) => name.toLowerCase());
     this.ranks = new Map();
     this.chosen = -1;
@@ -58,9 +61,9 @@ class CourseTable {
     this.update();
   }
 
-  /** Shows the courses whose name contains the text, of one cluster and one condition, or of all (null). */
-  filter({ text = this.text, cluster = this.cluster, condition = this.condition }) {
-    Object.assign(this, { text, cluster, condition });
+  /** Shows the courses whose name or details contain the text, of one cluster or of all (null). */
+  filter({ text = this.text, cluster = this.cluster } = {}) {
+    Object.assign(this, { text, cluster });
     this.update();
   }
 
@@ -86,7 +89,8 @@ class CourseTable {
   arranged() {
     const wanted = this.text.trim().toLowerCase();
     const found = [];
-    for (let i = 0; i < this.data.n; i += 1) if (this.asked(i) && this.lower[i].includes(wanted)) found.push(i);
+    const searched = wanted ? this.searched() : this.lower;
+    for (let i = 0; i < this.data.n; i += 1) if (this.asked(i) && searched[i].includes(wanted)) found.push(i);
     const rank = this.rankBy(this.sorted.key);
     const sign = this.sorted.down ? -1 : 1;
     const near = (i) => (this.lower[i] === wanted ? 0 : this.lower[i].startsWith(wanted) ? 1 : 2);
@@ -94,11 +98,23 @@ class CourseTable {
     return found.sort((a, b) => sign * (rank[a] - rank[b]));
   }
 
-  /** Whether a course is of the cluster and of the condition that were asked for. */
+  /** What the search looks at: names, and what else is known; made when first needed. */
+  searched() {
+    const { details } = this.data;
+    if (!details) return this.lower;
+    this.words ??= this.lower.map((name, i) => [name, ...details.map(({ text }) => text(i).toLowerCase())].join("\n"));
+    return this.words;
+  }
+
+  /** Whether a course is of the cluster, of a condition and on the list that were asked for. */
   asked(i) {
-    const { labels, conditions } = this.data;
-    return (this.cluster === null || labels[i] === this.cluster)
-      && (this.condition === null || conditions.of[i] === this.condition);
+    return (this.cluster === null || this.data.labels[i] === this.cluster)
+      && isShown(this.data, i) && (!chosen.only || chosen.of === null || isMarked(i));
+  }
+
+  /** The columns that are shown. */
+  inSight() {
+    return this.columns.filter((column) => !column.hidden);
   }
 
   /** The place of each course in the order of a column; found once. */
@@ -123,18 +139,18 @@ class CourseTable {
 
   drawHead() {
     const focused = document.activeElement?.dataset?.column;
-    const cells = this.columns.map((column) => {
+    const cells = this.inSight().map((column) => {
       const on = this.sorted.key === column.key;
       const order = on ? (this.sorted.down ? "descending" : "ascending") : null;
       const arrow = html("span", { class: "arrow", "aria-hidden": "true" }, on ? (this.sorted.down ? "\u2193" : "\u2191") : "");
       const press = button(column.title, () => this.sort(column), { "data-column": column.key });
       press.append(arrow);
-      return html("th", { scope: "col", role: "columnheader", "aria-sort": order, class: `col-${column.key}` }, press);
+      return html("th", { scope: "col", role: "columnheader", "aria-sort": order, class: `col-${column.key} ${column.kind ?? ""}` }, press);
     });
     this.head.replaceChildren(html("tr", { role: "row", "aria-rowindex": 1 }, ...cells));
     this.head.querySelector(`[data-column="${focused}"]`)?.focus();
     this.grid.setAttribute("aria-rowcount", this.order.length + 1);
-    this.grid.setAttribute("aria-colcount", this.columns.length);
+    this.grid.setAttribute("aria-colcount", this.inSight().length);
   }
 
   /** Draws the rows in sight and a few beyond. */
@@ -161,21 +177,21 @@ class CourseTable {
   }
 
   empty() {
-    const where = [this.cluster === null ? "" : " in this cluster", this.condition === null ? "" : " under this condition"];
-    const words = `No course has this text in its name${where.join("")}.`;
-    return html("tr", { role: "row" }, html("td", { role: "gridcell", colspan: this.columns.length }, words));
+    const where = [this.cluster === null ? "" : " in this cluster", chosen.shown === null ? "" : " under these conditions", chosen.only ? " on your list" : ""];
+    const words = `No course has this text in its name${this.data.details ? " or its details" : ""}${where.join("")}.`;
+    return html("tr", { role: "row" }, html("td", { role: "gridcell", colspan: this.inSight().length }, words));
   }
 
   row(place) {
     const i = this.order[place];
     const row = html("tr", {
       role: "row", id: `row-${place}`, "data-place": place, "aria-rowindex": place + 2,
-      "aria-selected": i === this.chosen ? "true" : "false", class: place === this.active ? "active" : null,
+      "aria-selected": i === this.chosen ? "true" : "false", class: [place === this.active ? "active" : "", isMarked(i) ? "marked" : ""].join(" ").trim() || null,
     });
-    for (const column of this.columns) {
+    for (const column of this.inSight()) {
       const shown = column.show(i);
-      const whole = column.sort ? null : shown.textContent; // a long name is cut, this shows all of it
-      row.append(html("td", { role: "gridcell", class: `col-${column.key}`, title: whole }, shown));
+      const whole = column.sort ? null : column.key === "name" ? [this.data.names[i], detailWords(this.data, i)].filter((words) => words).join("\n") : shown.textContent; // a long name is cut, this shows all of it
+      row.append(html("td", { role: "gridcell", class: `col-${column.key} ${column.kind ?? ""}`, title: whole }, shown));
     }
     return row;
   }
@@ -234,10 +250,12 @@ class CourseTable {
     const { count: k, indices, scores } = data.neighbors;
     const which = shown ? this.order : data.names.map((_, i) => i);
     const header = ["name", "cluster", ...(data.probability ? ["probability", "second", "second_probability"] : []),
-      ...(k ? ["neighbor", "similarity"] : []), ...estimateNames(data.freed)];
+      ...(k ? ["neighbor", "similarity"] : []), ...estimateNames(data.freed),
+      ...(data.details ?? []).map(({ title }) => title), ...(chosen.of ? ["highlighted"] : [])];
     const rows = which.map((i) => [data.names[i], data.labels[i],
       ...(data.probability ? [short(data.probability[i]), data.second[i], short(data.secondProbability[i])] : []),
-      ...(k ? [data.names[indices[i * k]], short(scores[i * k])] : []), ...estimateCells(data.freed, i)]);
+      ...(k ? [data.names[indices[i * k]], short(scores[i * k])] : []), ...estimateCells(data.freed, i),
+      ...(data.details ?? []).map(({ text }) => text(i)), ...(chosen.of ? [chosen.of[i]] : [])]);
     saveCsv(header, rows, `${data.title}-${shown ? "shown" : "clusters"}`);
   }
 
