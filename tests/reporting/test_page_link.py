@@ -78,7 +78,7 @@ def test_an_address_typed_by_hand_is_followed(browser, page_path):
     with opened(browser, page_path, address="#course=100%") as page:
         assert opened_course(page) == "100%"
         page.evaluate("location.hash = 'cluster=2&course=C07'")
-        page.wait_for_function("document.querySelector('#course-name').textContent === 'C07'")
+        page.wait_for_selector("#course-name bdi:text-is('C07')")
         assert page.input_value("#cluster-filter") == "2"
 
 
@@ -86,7 +86,7 @@ def test_back_leads_to_the_course_before(page):
     for name in ("B10", "B11"):
         find(page, name)
     page.go_back()
-    page.wait_for_function("document.querySelector('#course-name').textContent === 'B10'")
+    page.wait_for_selector("#course-name bdi:text-is('B10')")
 
 
 def test_unknown_names_are_said_and_ignored(browser, page_path):

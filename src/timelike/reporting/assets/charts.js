@@ -254,7 +254,7 @@ function courseChart(data, course, width) {
   const under = others.map((index) => drawnCourse(data, courseAt(data, index))).map(([other, curve]) => ({ course: other, own: curve }));
   const color = courseColor(data, course.index);
   const lists = [shown.values, ...(own ? [edges(own, -2), edges(own, 2)] : []), ...(cluster ? [cluster.mean] : []),
-    ...under.map((other) => other.course.values)];
+    ...under.flatMap((other) => [other.course.values, ...(other.own ? [other.own.mean] : [])])];
   const { time, value } = axisLabels(data, label);
   const frame = axes({
     width, height: 270, ...timeAxis(data, AIR, isAligned(data) ? data.freed.grid : data.grid), y: extent(lists, 0.03), top: 26,

@@ -3,7 +3,7 @@
 const ROW_HEIGHT = 36;
 const BEYOND = 8;
 const PRINTED_ROWS = 25;
-const SHOWN_DETAILS = 2; // columns that the table has before the reader chooses
+const SHOWN_DETAILS = 1; // columns that the table has before the reader chooses
 
 /** The columns of the table: title, what it is sorted by, and what a cell shows. */
 function columnsOf(data) {
