@@ -89,7 +89,7 @@ def test_workers_that_see_the_folder_write_themselves(case, client, tmp_path, mo
     def here(*arguments):
         raise AssertionError
 
-    assert write._shared(client, tmp_path)
+    assert dask_workers.shares(client, tmp_path)
     assert not list(tmp_path.iterdir())
     monkeypatch.setattr(WriteTile, "put", here)
     case.to_file(tmp_path / "S.npy", client=client)
@@ -123,7 +123,7 @@ def test_workers_that_do_not_see_the_folder_send_their_tiles(case, client, endin
 
 
 def test_a_folder_that_workers_do_not_see():
-    assert not write._writable("nowhere/token")
+    assert not dask_workers._writable("nowhere/token")
 
 
 @everywhere

@@ -1,21 +1,24 @@
-"""Tiles on the workers of a Dask cluster."""
+"""Blocks of an answer on the workers of a Dask cluster."""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterable, Iterator
+from itertools import islice
+from pathlib import Path
 from time import monotonic
 from typing import Any
+from uuid import uuid4
 
 from timelike.base import checks
 from timelike.base.blas import one_thread_below
-from timelike.base.tiles import Tile, Work
+from timelike.base.tiles import Compute
 from timelike.base.versions import software
 from timelike.exceptions import InputError
 
 AHEAD = 2
 """Tasks that wait at each thread of a cluster: enough to hide the way there, few enough for its memory."""
 TOGETHER = 4
-"""Tiles of a task: a task costs the scheduler some milliseconds, which are taken from the work."""
+"""Blocks of a task: a task costs the scheduler some milliseconds, which are taken from the work."""
 
 
 def check_client(client: Any) -> None:
@@ -23,51 +26,99 @@ def check_client(client: Any) -> None:
     Client = checks.optional("distributed", "dask", "a cluster needs dask.distributed").Client
     if not isinstance(client, Client):
         raise InputError(f"client must be a dask.distributed.Client, not {type(client).__name__}.")
+    if client.status != "running":
+        raise InputError(f"the Dask client is {client.status}: connect a new one, Client(address).")
     if not client.nthreads():
         raise InputError("the Dask cluster has no workers: start some, or wait with client.wait_for_workers(1).")
 
 
-def on_cluster(work: Work, tiles: list[Tile], client: Any) -> Generator[tuple[Tile, Any], None, None]:
-    """Results as they come. Few tasks are under way at once: the results of the others would fill the workers."""
-    from distributed import as_completed
+class OnCluster:
+    """The workers of a cluster, with what all blocks need on each of them."""
 
-    shared = client.scatter(work, broadcast=True, hash=False)
-    here, waiting, coming = software(), _groups(tiles, client), as_completed()
-    tiles_of: dict[Any, list[Tile]] = {}
-    room, asked = 0, float("-inf")
+    def __init__(self, prepared: Any, client: Any) -> None:
+        self._prepared, self._client = prepared, client
+        self._shared = self._sent()
 
-    def top_up() -> None:
-        nonlocal room, asked
-        if monotonic() > asked + 1:  # workers come and go, but each question takes the scheduler's time
-            room, asked = max(1, AHEAD * sum(client.nthreads().values())), monotonic()
-        while len(tiles_of) < room:
-            group = next(waiting, None)
-            if group is None:
-                return
-            future = client.submit(_elsewhere, shared, group, here, pure=False)
-            tiles_of[future] = group
+    def _sent(self) -> Any:
+        return self._client.scatter(self._prepared, broadcast=True, hash=False)
+
+    def each(self, compute: Compute, blocks: Iterable[Any]) -> Generator[tuple[Any, Any], None, None]:
+        """Blocks and results as they come. Few tasks are under way at once: results of the others would fill memory.
+
+        What a lost worker had to do, Dask gives to another; what was sent ahead is sent again when all that had it
+        are lost.
+        """
+        from distributed import as_completed
+
+        here, waiting, coming = software(), self._groups(blocks), as_completed()
+        groups: dict[Any, list[Any]] = {}
+        room, asked = 0, float("-inf")
+
+        def begin(group: list[Any]) -> None:
+            future = self._client.submit(_elsewhere, self._shared, compute, group, here, pure=False)
+            groups[future] = group
             coming.add(future)
 
-    try:
-        top_up()
-        for future in coming:
-            results = future.result()
-            yield from zip(tiles_of.pop(future), results, strict=True)
+        def top_up() -> None:
+            nonlocal room, asked
+            if monotonic() > asked + 1:  # workers come and go, but each question takes the scheduler's time
+                room, asked = max(1, AHEAD * sum(self._client.nthreads().values())), monotonic()
+            for group in islice(waiting, max(0, room - len(groups))):
+                begin(group)
+
+        try:
             top_up()
-    finally:
-        client.cancel(list(tiles_of))
+            for future in coming:
+                group = groups.pop(future)
+                if future.status in ("lost", "cancelled") and self._client.status == "running":
+                    self._shared = self._sent()
+                    begin(group)
+                    continue
+                yield from zip(group, future.result(), strict=True)
+                top_up()
+        finally:
+            self._client.cancel(list(groups))
+
+    def _groups(self, blocks: Iterable[Any]) -> Iterator[list[Any]]:
+        """Blocks in the tasks of a cluster: several in each, but not so many that a worker has none."""
+        size = 1
+        if isinstance(blocks, list):
+            workers = max(1, sum(self._client.nthreads().values()))
+            size = min(TOGETHER, max(1, len(blocks) // (4 * workers)))
+        left = iter(blocks)
+        while group := list(islice(left, size)):
+            yield group
 
 
-def _groups(tiles: list[Tile], client: Any) -> Iterator[list[Tile]]:
-    """Tiles in the tasks of a cluster: several in each, but not so many that a worker has none."""
-    workers = max(1, sum(client.nthreads().values()))
-    size = min(TOGETHER, max(1, len(tiles) // (4 * workers)))
-    return (tiles[i : i + size] for i in range(0, len(tiles), size))
-
-
-def _elsewhere(work: Work, tiles: list[Tile], expected: str) -> list[Any]:
-    """The work on some tiles, on a worker; other software there could give other last digits."""
+def _elsewhere(prepared: Any, compute: Compute, blocks: list[Any], expected: str) -> list[Any]:
+    """The results of some blocks, on a worker; other software there could give other last digits."""
     if software() != expected:
         raise InputError(f"a Dask worker runs {software()}, but this process {expected}. Install the same on both.")
     with one_thread_below():
-        return [work(tile) for tile in tiles]
+        return [compute(prepared, block) for block in blocks]
+
+
+# -- files that workers see ----------------------------------------------------------------------------------------
+
+
+def shares(client: Any, folder: Path) -> bool:
+    """Whether all workers see this folder, and may write into it."""
+    token = folder / f"token-{uuid4().hex}"
+    token.touch()
+    try:
+        return all(client.run(_writable, str(token)).values())
+    finally:
+        token.unlink(missing_ok=True)
+
+
+def _writable(token: str) -> bool:
+    """On a worker: whether a file of the client is there, and a file beside it can be written."""
+    if not Path(token).exists():
+        return False
+    beside = Path(f"{token}-{uuid4().hex}")
+    try:
+        beside.touch()
+        beside.unlink()
+    except OSError:
+        return False
+    return True

@@ -1,17 +1,21 @@
-"""Who computes which tile: threads of this process, or the workers of a cluster; a bar when a terminal watches."""
+"""Who computes which block of an answer: threads of this process, or the workers of a cluster; a bar meanwhile."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Generator, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from typing import Any
 
 from timelike.base import checks
 from timelike.base.blas import one_thread_below
-from timelike.base.dask_workers import on_cluster
-from timelike.base.tiles import Done, Tile, Work, pair_count
+from timelike.base.dask_workers import OnCluster
+from timelike.base.tiles import Compute, Done, Tile, Work, pair_count
+
+WAITING = 8
+"""Blocks that wait at each thread, or whose results wait to be taken: results of all of them would fill the memory."""
 
 
 def thread_count(threads: int | None) -> int:
@@ -20,6 +24,91 @@ def thread_count(threads: int | None) -> int:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     checks.whole(threads, "threads")
     return int(threads)
+
+
+class Crew:
+    """Threads of this process, or the workers of a cluster, that compute blocks of an answer.
+
+    A block of the answer is a pure function of what was prepared and of the block: any order, anywhere, same bits.
+    Meanwhile the linear algebra below has one thread each.
+
+    Parameters
+    ----------
+    prepared
+        What every block needs. A worker gets it once, and keeps it while the crew is there.
+    threads
+        Number of threads; by default all that this process may use.
+    client
+        A ``dask.distributed.Client``: its workers compute instead of threads of this process.
+
+    Examples
+    --------
+    >>> Crew([1, 2, 3]).in_order(lambda numbers, power: sum(x**power for x in numbers), [1, 2], "sums of powers")
+    [6, 14]
+    """
+
+    def __init__(self, prepared: Any, threads: int | None = None, client: Any = None) -> None:
+        self._prepared, self._threads = prepared, thread_count(threads)
+        self._cluster = None if client is None else OnCluster(prepared, client)
+
+    def each(
+        self,
+        compute: Compute,
+        blocks: Iterable[Any],
+        title: str,
+        *,
+        total: int | None = None,
+        size: Callable[[Any], int] | None = None,
+        unit: str = "block",
+    ) -> Generator[tuple[Any, Any], None, None]:
+        """Blocks and their results, as they come: from threads in the order of the blocks.
+
+        A bar called `title` counts blocks, or what `size` says of each, up to `total`. The first error stops the rest.
+        """
+        if total is None and isinstance(blocks, list):
+            total = len(blocks) if size is None else sum(map(size, blocks))
+        results = self._on_threads(compute, blocks) if self._cluster is None else self._cluster.each(compute, blocks)
+        with one_thread_below(), progress(title, total, unit) as advance, closing(results):
+            for block, result in results:
+                yield block, result
+                advance(1 if size is None else size(block))
+
+    def in_order(self, compute: Compute, blocks: list[Any], title: str, unit: str = "block") -> list[Any]:
+        """The results of all blocks, in the order of the blocks: sums over them are the same to the last bit."""
+        found: list[Any] = [None] * len(blocks)
+        numbered = list(enumerate(blocks))
+        for (number, _), result in self.each(_Numbered(compute), numbered, title, unit=unit):
+            found[number] = result
+        return found
+
+    def _on_threads(self, compute: Compute, blocks: Iterable[Any]) -> Generator[tuple[Any, Any], None, None]:
+        if self._threads == 1 or (isinstance(blocks, list) and len(blocks) < 2):
+            yield from ((block, compute(self._prepared, block)) for block in blocks)
+            return
+        under_way: deque[tuple[Any, Future[Any]]] = deque()
+        with ThreadPoolExecutor(self._threads) as pool:
+            try:
+                for block in blocks:
+                    under_way.append((block, pool.submit(compute, self._prepared, block)))
+                    if len(under_way) >= WAITING * self._threads:
+                        first, future = under_way.popleft()
+                        yield first, future.result()
+                while under_way:
+                    first, future = under_way.popleft()
+                    yield first, future.result()
+            finally:
+                for _, future in under_way:
+                    future.cancel()
+
+
+class _Numbered:
+    """Computes a block that goes with its number."""
+
+    def __init__(self, compute: Compute) -> None:
+        self.compute = compute
+
+    def __call__(self, prepared: Any, block: tuple[int, Any]) -> Any:
+        return self.compute(prepared, block[1])
 
 
 def run_tiles(
@@ -31,9 +120,7 @@ def run_tiles(
     done: Done | None = None,
     client: Any = None,
 ) -> None:
-    """Do the work on every tile, on several threads, with the linear algebra below on one thread each.
-
-    A bar appears on a terminal when it takes more than a second. The first error stops the rest.
+    """Do the work on every tile, by a :class:`Crew`.
 
     Parameters
     ----------
@@ -47,14 +134,15 @@ def run_tiles(
     client
         A ``dask.distributed.Client``: its workers do the work instead of threads of this process.
     """
-    total = sum(map(pair_count, tiles))
-    workers = min(thread_count(threads), len(tiles))
-    results = _on_threads(work, tiles, workers) if client is None else on_cluster(work, tiles, client)
-    with one_thread_below(), progress(title, total, "pair") as advance, closing(results):
-        for tile, result in results:
+    found = Crew(work, threads, client).each(_done_on, tiles, title, size=pair_count, unit="pair")
+    with closing(found):
+        for tile, result in found:
             if done is not None:
                 done(tile, result)
-            advance(pair_count(tile))
+
+
+def _done_on(work: Work, tile: Tile) -> Any:
+    return work(tile)
 
 
 @contextmanager
@@ -75,17 +163,3 @@ def without_bars() -> Callable[[], None]:
 
 
 _BARS_OFF: list[bool] = []
-
-
-def _on_threads(work: Work, tiles: list[Tile], workers: int) -> Generator[tuple[Tile, Any], None, None]:
-    if workers <= 1:
-        yield from ((tile, work(tile)) for tile in tiles)
-        return
-    with ThreadPoolExecutor(workers) as pool:
-        futures = [pool.submit(work, tile) for tile in tiles]
-        try:
-            for tile, future in zip(tiles, futures, strict=True):
-                yield tile, future.result()
-        finally:
-            for future in futures:
-                future.cancel()

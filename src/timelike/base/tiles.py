@@ -8,6 +8,8 @@ from typing import Any
 Tile = tuple[slice, slice]
 Work = Callable[[Tile], Any]
 """What is done on a tile. A cluster needs it to pickle; each worker gets it once."""
+Compute = Callable[[Any, Any], Any]
+"""A block of an answer from what was prepared for all blocks, and the block. A cluster needs it to pickle."""
 Done = Callable[[Tile, Any], None]
 """What is done with each result, in the thread that called."""
 

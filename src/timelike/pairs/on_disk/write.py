@@ -13,11 +13,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import numpy as np
 
 from timelike.base.arrays import Floats, Ints
+from timelike.base.dask_workers import shares
 from timelike.base.threads import run_tiles
 from timelike.base.tiles import Tile, pair_count
 from timelike.exceptions import InputError
@@ -119,7 +119,7 @@ def _fill(run: Run, store: Store, journal: Journal) -> None:
         store.prepare()
     left = _left(run, store, journal)
     _check_space(store.path, (16 if job.square else 8) * sum(map(pair_count, left)))
-    here = run.client is not None and not _shared(run.client, store.path.parent)
+    here = run.client is not None and not shares(run.client, store.path.parent)
     write = WriteTile(job, store)
     with journal.open() as file:
 
@@ -213,29 +213,6 @@ def _check_space(path: Path, needed: int) -> None:
             f"{path.parent} needs {needed / 1e9:.1f} GB more, the disk has {free / 1e9:.1f} GB free. Make room and "
             "resume, or keep only pairs that are alike: similar_pairs, neighbors."
         )
-
-
-def _shared(client: Any, folder: Path) -> bool:
-    """Whether all workers see this folder, and may write into it."""
-    token = folder / f"token-{uuid4().hex}"
-    token.touch()
-    try:
-        return all(client.run(_writable, str(token)).values())
-    finally:
-        token.unlink(missing_ok=True)
-
-
-def _writable(token: str) -> bool:
-    """On a worker: whether a file of the client is there, and a file beside it can be written."""
-    if not Path(token).exists():
-        return False
-    beside = Path(f"{token}-{uuid4().hex}")
-    try:
-        beside.touch()
-        beside.unlink()
-    except OSError:
-        return False
-    return True
 
 
 # -- courses that the route sorted ---------------------------------------------------------------------------------
