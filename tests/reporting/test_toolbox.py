@@ -99,7 +99,7 @@ def test_a_long_list_is_kept_in_the_link(browser, page, page_path):
 
 
 def test_a_list_too_long_for_a_link_is_said(page):
-    highlight(page, "\n".join(f"somebody_with_a_name_{i}" for i in range(3000)))
+    highlight(page, ", ".join(f"somebody_with_a_name_{i}" for i in range(3000)))
     page.click("#copy-link")
     page.wait_for_selector("#announcement:not([hidden])")
     assert "more than browsers take" in page.inner_text("#announcement p")
