@@ -60,6 +60,23 @@ def test_large_clusters_are_thinned_and_the_legend_says_so(clustered):
         plot.cluster_panels(found, most=0)
 
 
+def test_thinned_bundles_are_as_wide_as_the_whole():
+    courses, found = made_up(400, 2)
+    axes = plot.cluster_panels(found, courses=courses, most=40)
+    for label, ax in enumerate(axes):
+        drawn = np.array(ax.collections[0].get_segments())[:, :, 1]
+        values = courses.values.reshape(400, 10)[found.labels == label]
+        assert len(drawn) == 40
+        np.testing.assert_array_equal(drawn.max(axis=0), values.max(axis=0))
+        np.testing.assert_array_equal(drawn.min(axis=0), values.min(axis=0))
+
+
+def test_fewer_lines_than_outermost_courses_are_drawn_where_asked_for():
+    courses, found = made_up(400, 2)
+    axes = plot.cluster_panels(found, courses=courses, most=3)
+    assert [len(ax.collections[0].get_segments()) for ax in axes] == [3, 3]
+
+
 def test_panels_need_axes_and_leave_the_rest_of_a_figure_alone(clustered):
     _, _, found = clustered
     with pytest.raises(tl.InputError, match="panels need as many Axes"):

@@ -1,14 +1,18 @@
 """Pages and files: given Axes, sizes of text, and the same figure in the same bytes."""
 
+import os
 import re
 import subprocess
 import sys
 import zlib
+from collections import Counter
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from matplotlib.collections import LineCollection
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 import timelike as tl
 from timelike import plot
@@ -57,6 +61,33 @@ def test_a_loop_of_figures_leaves_none_open(replicated, tmp_path):
     assert plt.get_fignums() == []
 
 
+def test_several_formats_are_laid_out_once_and_drawn_once_each(replicated, tmp_path, monkeypatch):
+    counted = Counter()
+
+    def count(place, name):
+        plain = getattr(place, name)
+        monkeypatch.setattr(place, name, lambda *args, **named: counted.update([name]) or plain(*args, **named))
+
+    count(ConstrainedLayoutEngine, "execute")
+    count(LineCollection, "draw")
+    ax = plot.courses(replicated[0], plot.panels(1)[0])
+    engine = ax.figure.get_layout_engine()
+    plot.save(ax, *(tmp_path / f"f.{ending}" for ending in ("png", "svg", "pdf")), dpi=20)
+    assert counted == {"execute": 1, "draw": 3}
+    assert ax.figure.get_layout_engine() is engine  # what is changed later finds its place again
+    assert len(list(tmp_path.iterdir())) == 3
+
+
+def test_figures_without_a_window_do_without_pyplot():
+    script = (
+        "import sys, tempfile, timelike as tl\n"
+        "with tempfile.TemporaryDirectory() as folder:\n"
+        "    tl.plot.save(tl.plot.panels(1)[0], f'{folder}/f.svg', f'{folder}/f.png')\n"
+        "sys.exit('matplotlib.pyplot' in sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True, timeout=120)
+
+
 SCRIPT = """
 import sys, matplotlib; matplotlib.use("Agg")
 import timelike as tl
@@ -66,8 +97,7 @@ axes = tl.plot.panels(3, columns=3, width=7)
 tl.plot.courses(tl.TimeCourses.joined(courses, courses), axes[0])
 tl.plot.pair(courses, gp, 0, 1, axes[1])
 tl.plot.heatmap(tl.similarity(courses[:30], gp), axes[2])
-for path in sys.argv[1:]:
-    tl.plot.save(axes[0], path)
+tl.plot.save(axes[0], *sys.argv[1:])
 """
 
 
@@ -75,7 +105,9 @@ def test_the_same_figure_is_the_same_file(tmp_path):
     made = {}
     for seed in ("1", "2"):
         paths = [tmp_path / f"{seed}.{ending}" for ending in ("svg", "pdf", "png")]
-        subprocess.run([sys.executable, "-c", SCRIPT, *paths], check=True, env={"PYTHONHASHSEED": seed}, timeout=120)
+        subprocess.run(
+            [sys.executable, "-c", SCRIPT, *paths], check=True, env=os.environ | {"PYTHONHASHSEED": seed}, timeout=120
+        )
         made[seed] = [path.read_bytes() for path in paths]
     assert made["1"] == made["2"]
     assert not any(date in file for file in made["1"] for date in (b"dc:date", b"CreationDate", b"tIME"))

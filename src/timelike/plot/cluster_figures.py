@@ -21,8 +21,10 @@ from timelike.plot import parts
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-MOST = 2000
-"""Lines that are drawn of a cluster, unless the caller wants more."""
+MOST = 500
+"""Lines that are drawn of a cluster, unless the caller wants more: a panel of a page is some 500 pixels high."""
+SPANS = 25
+"""So many spans of time, at most, in each of which the highest and the lowest course are among the lines."""
 COLUMNS = ((3, (1, 2, 3)), (12, (3, 4)), (20, (4, 5)))
 """Up to so many panels, so many beside each other, whichever leaves fewer places empty; beyond, 5 or 6."""
 
@@ -59,7 +61,8 @@ def clusters(
         measured, beside the curve of a course without delay, of gain 1 and of the mean level. Given `courses` are drawn
         as they are given.
     most
-        Courses drawn of one cluster, evenly picked. The legend says so where it leaves some out.
+        Courses drawn of one cluster: those that are highest and lowest at some time, so that the bundle is as wide as
+        it is, and evenly picked ones. The legend says so where it leaves some out.
     time, value
         Labels of the axes, with units.
 
@@ -160,11 +163,11 @@ class _Shown:
     def draw_courses(self, label: int, ax: Any) -> None:
         """Draw the courses of a cluster as lines, `most` of them at most."""
         members = self.members(label)
-        drawn = members[np.linspace(0, len(members) - 1, min(self.most, len(members))).astype(int)]
-        if len(drawn):
+        if len(members):
             rasterized = len(self.courses) > parts.RASTER
             courses = self.courses if self.moved is None or label < 0 else self.moved.courses
-            parts.draw_lines(ax, courses.select(drawn), cluster_color(label), rasterized=rasterized)
+            drawn = fewer(courses.select(members), self.most)
+            parts.draw_lines(ax, drawn, cluster_color(label), rasterized=rasterized)
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,6 +191,33 @@ class _Moved:
         """The labels, which say what was moved."""
         level = {"level", "gain"} & set(self.names)
         return f"{time}, aligned" if "delay" in self.names else time, f"{value}, aligned" if level else value
+
+
+def fewer(courses: TimeCourses, most: int) -> TimeCourses:
+    """So many of the courses, at most: the outermost, and evenly picked others, in their order."""
+    if len(courses) <= most:
+        return courses
+    outer = outermost(courses)[:most]
+    others = np.setdiff1d(np.arange(len(courses)), outer)
+    picked = others[np.linspace(0, len(others) - 1, most - len(outer)).astype(int)]
+    return courses.select(np.sort(np.concatenate([outer, picked])))
+
+
+def outermost(courses: TimeCourses) -> Ints:
+    """The courses that have the highest or the lowest value at some time, or in one of 25 spans of many times.
+
+    Examples
+    --------
+    >>> found = TimeCourses.from_arrays([0, 1], [[0, 0], [5, 1], [1, 2], [2, 9], [-1, 1]])
+    >>> outermost(found)
+    array([0, 1, 3, 4])
+    """
+    times, row = np.unique(parts.one_coordinate(courses.times), return_inverse=True)
+    span = row * min(SPANS, len(times)) // len(times)
+    order = np.lexsort((courses.values, span))
+    edges = np.flatnonzero(np.diff(span[order], prepend=-1))
+    ends = order[np.concatenate([edges, np.append(edges[1:], len(order)) - 1])]
+    return np.unique(np.searchsorted(courses.starts, ends, side="right") - 1)
 
 
 def _shown(clustering: Clustering, courses: TimeCourses | None, gp: GP | None, most: int, *, aligned: bool) -> _Shown:

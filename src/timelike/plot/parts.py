@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -36,6 +38,17 @@ RASTER = 200
 """From so many courses on, their lines are pixels also in PDF and SVG; text, curves and axes stay vectors."""
 WITHOUT_SCREEN = ("agg", "cairo", "pdf", "pgf", "ps", "svg", "template")
 """Backends of matplotlib that neither open windows nor draw into notebooks."""
+SAVED: Any = {
+    "svg.fonttype": "none",
+    "pdf.fonttype": 42,
+    "ps.fonttype": 42,
+    "svg.hashsalt": "timelike",
+    "figure.autolayout": False,
+    "figure.constrained_layout.use": False,
+}
+"""How figures are written, whatever the settings of the session: text as text, and no layout but their own."""
+UNDATED: dict[str, Any] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {"Software": None}}
+"""What each format would write about when and by what it was made, left out."""
 CURVE_POINTS = 200
 MEASURED, TICKS = 30, 10
 """Up to so many measured times, if four digits write them, ticks on a clock are at some of them; ticks, at most."""
@@ -109,17 +122,18 @@ def for_print(ax: Any) -> None:
         spine.set_linewidth(0.6)
 
 
-def save(ax: Axes, path: str | PathLike[str], *, dpi: int | None = None) -> None:
-    """Write the figure that `ax` is part of, in the format that the path's ending names.
+def save(ax: Axes, path: str | PathLike[str], *others: str | PathLike[str], dpi: int | None = None) -> None:
+    """Write the figure that `ax` is part of, in the format that the path's ending names; in several, if asked to.
 
     In PDF and SVG text stays text (PDF: TrueType fonts, embedded), and SVG, PDF and PNG have no date: the same figure
     is the same file. Where no window or notebook shows figures, pyplot forgets it: a loop leaves nothing behind.
+    Panels find their places once, for all formats.
 
     Parameters
     ----------
     ax
         Any of the figure's Axes.
-    path
+    path, *others
     dpi
         Pixels an inch. By default 300, 200 for what is pixels in PDF and SVG, 150 in figures wider than 8 inches.
 
@@ -130,22 +144,44 @@ def save(ax: Axes, path: str | PathLike[str], *, dpi: int | None = None) -> None
     >>> courses, _ = tl.simulate.profiles(seed=1)
     >>> ax = tl.plot.courses(courses)
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     tl.plot.save(ax, f"{folder}/courses.pdf")
+    ...     tl.plot.save(ax, f"{folder}/courses.pdf", f"{folder}/courses.png")
     """
     import matplotlib
-    import matplotlib.pyplot as plt
 
-    figure = whole_figure(ax)
-    ending, known = Path(path).suffix.lstrip(".").lower(), sorted(figure.canvas.get_supported_filetypes())
-    if ending not in known:
-        raise InputError(f"{path}: expected a name that ends in one of {', '.join(known)}.")
-    dpi = dpi or _dpi(figure, ending)
-    undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {"Software": None}}
-    fonts: Any = {"svg.fonttype": "none", "pdf.fonttype": 42, "ps.fonttype": 42, "svg.hashsalt": "timelike"}
-    with matplotlib.rc_context(fonts), atomic_path(path) as temporary:
-        figure.savefig(temporary, dpi=dpi, metadata=undated.get(ending))
-    if matplotlib.get_backend().lower() in WITHOUT_SCREEN:
-        plt.close(figure)
+    figure, paths = whole_figure(ax), [Path(name) for name in (path, *others)]
+    known = sorted(figure.canvas.get_supported_filetypes())
+    for wrong in [each for each in paths if _ending(each) not in known]:
+        raise InputError(f"{wrong}: expected a name that ends in one of {', '.join(known)}.")
+    with matplotlib.rc_context(SAVED), _laid_out(figure):
+        for each in paths:
+            _write(figure, each, dpi)
+    pyplot = sys.modules.get("matplotlib.pyplot")  # it cannot know figures of ours before it is imported
+    if pyplot is not None and matplotlib.get_backend().lower() in WITHOUT_SCREEN:
+        pyplot.close(figure)
+
+
+def _write(figure: Any, path: Path, dpi: int | None) -> None:
+    ending = _ending(path)
+    with atomic_path(path) as temporary:
+        figure.savefig(temporary, dpi=dpi or _dpi(figure, ending), metadata=UNDATED.get(ending))
+
+
+@contextmanager
+def _laid_out(figure: Any) -> Iterator[None]:
+    """Panels find their places now, and keep them within the block: drawing does not look for them again."""
+    engine = figure.get_layout_engine()
+    if engine is not None:
+        engine.execute(figure)
+        figure.set_layout_engine(None)  # none by SAVED; with any, matplotlib draws the figure twice for each file
+    try:
+        yield
+    finally:
+        if engine is not None:
+            figure.set_layout_engine(engine)
+
+
+def _ending(path: Path) -> str:
+    return path.suffix.lstrip(".").lower()
 
 
 def _dpi(figure: Any, ending: str) -> int:
@@ -247,7 +283,7 @@ def draw_lines(ax: Any, courses: TimeCourses, color: str, *, rasterized: bool = 
     from matplotlib.collections import LineCollection
 
     segments = averaged(courses)
-    look = {"alpha": float(np.clip(12 / len(courses), 0.04, 0.9)), "zorder": 1.5, "rasterized": rasterized}
+    look = {"alpha": float(np.clip(12 / len(courses), 0.06, 0.9)), "zorder": 1.5, "rasterized": rasterized}
     ax.add_collection(LineCollection(segments, colors=color, linewidths=0.6, capstyle="round", **look))
     replicated = sum(map(len, segments)) < len(courses.values)
     dots = [segment for segment in segments if len(segment) == 1]

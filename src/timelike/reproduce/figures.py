@@ -31,8 +31,7 @@ GREYS = ("#000000", "#6A6A6A", "#969696", "#BDBDBD")
 
 
 def _save(ax: Axes, path: Path) -> None:
-    for ending in (".png", ".svg"):
-        plot.save(ax, path.with_suffix(ending), dpi=110)
+    plot.save(ax, path.with_suffix(".png"), path.with_suffix(".svg"), dpi=110)
 
 
 def bars(table: pd.DataFrame, path: Path) -> None:

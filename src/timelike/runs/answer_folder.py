@@ -185,10 +185,9 @@ def _figure(name: str, draw: Callable[[Found, QuestionRecord], Axes]) -> Step:
     """What draws a figure and saves it under a name, in every format."""
 
     def written(found: Found, record: QuestionRecord, out: Path) -> Sequence[str]:
-        ax = draw(found, record)
-        for ending in ENDINGS:
-            plot.save(ax, out / f"{name}{ending}")
-        return [f"{name}{ending}" for ending in ENDINGS]
+        names = [f"{name}{ending}" for ending in ENDINGS]
+        plot.save(draw(found, record), *(out / each for each in names))
+        return names
 
     return written
 

@@ -221,8 +221,7 @@ def _figures(analysis: Analysis, out: Path) -> Sequence[str]:
         return []
     time, value = naming.time_label, naming.value_label
     first = plot.cluster_panels(clustering, panels, courses=courses, gp=gp, time=time, value=value)[0]
-    for name in FIGURES:
-        plot.save(first, out / name)
+    plot.save(first, *(out / name for name in FIGURES))
     return FIGURES
 
 
