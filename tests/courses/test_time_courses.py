@@ -416,3 +416,31 @@ def test_a_square_of_times_could_mean_two_things():
 def test_points_with_two_coordinates_are_counted_as_points():
     plane = TimeCourses.from_arrays(np.random.default_rng(0).random((12, 2)), np.ones((2, 12)))
     assert "12 times" in plane.summary()
+
+
+@pytest.mark.parametrize("doubled", ["course", "time", "value"])
+def test_a_column_of_a_tidy_table_that_stands_twice(doubled):
+    frame = pd.DataFrame([["a", 0, 1, 9]], columns=["course", "time", "value", doubled])
+    with pytest.raises(InputError, match=f"the table has several columns '{doubled}'. Rename or remove all but one."):
+        TimeCourses.from_long(frame)
+
+
+def test_nullable_numbers():
+    whole = pd.DataFrame({"0h": pd.array([0, None], dtype="Int64"), "1h": pd.array([1, 2], dtype="Int64")})
+    for values in (whole, whole.astype("Float64"), whole.to_numpy(dtype=object), [[0, 1], [pd.NA, 2]]):
+        np.testing.assert_array_equal(TimeCourses.from_arrays([0, 1], values).values, [0, 1, 2])
+    own = TimeCourses.from_arrays([[0, 1]], [pd.array([1, None], dtype="Int64")])
+    np.testing.assert_array_equal(own.times, [0])
+    with pytest.raises(InputError, match="times must be finite numbers"):
+        TimeCourses.from_arrays(pd.array([0, None], dtype="Int64"), [[1, 2]])
+
+
+def test_what_has_no_order_is_no_list_of_names():
+    values = [[1, 2], [3, 4]]
+    with pytest.raises(InputError, match="names are a set, which has no order: give a list"):
+        TimeCourses.from_arrays([0, 1], values, names={"a", "b"})
+    courses = TimeCourses.from_arrays([0, 1], values, names=["a", "b"])
+    with pytest.raises(InputError, match="the chosen courses are a set, which has no order"):
+        courses.select({"a", "b"})
+    with pytest.raises(InputError, match="conditions are a set"):
+        TimeCourses.from_counts([0, 1], values, conditions={"wt", "ko"})

@@ -1,6 +1,8 @@
 """Everything that is no text: pandas tables, Excel and Parquet, and the packages that they need."""
 
+import re
 import sys
+import zipfile
 
 import numpy as np
 import pandas as pd
@@ -143,3 +145,93 @@ def test_a_missing_package_is_named(tmp_path, monkeypatch, package, content, ext
     (tmp_path / "t").write_bytes(content)
     with pytest.raises(tl.MissingExtraError, match=rf"need {package}: pip install 'timelike\[{extra}\]'"):
         tl.read(tmp_path / "t")
+
+
+# -- damaged and odd workbooks --------------------------------------------------------------------------------
+
+
+def workbook(path, rows=6, columns=4):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    book.active.append(["gene", *(f"{k}h" for k in range(columns - 1))])
+    for i in range(rows - 1):
+        book.active.append([f"g{i}", *range(i, i + columns - 1)])
+    book.save(path)
+    return path
+
+
+def changed(path, change):
+    """The workbook with the content of some of its parts changed."""
+    with zipfile.ZipFile(path) as book:
+        parts = {name: change(name, book.read(name)) for name in book.namelist()}
+    with zipfile.ZipFile(path, "w") as book:
+        for name, content in parts.items():
+            book.writestr(name, content)
+    return path
+
+
+@pytest.mark.parametrize("stated", [b"A1:C3", b"A1", b"A1:XFD1048576"])
+def test_what_a_sheet_says_of_its_size_does_not_count(tmp_path, stated):
+    def change(name, content):
+        return re.sub(rb'<dimension ref="[^"]*"', b'<dimension ref="' + stated + b'"', content)
+
+    courses = tl.read(changed(workbook(tmp_path / "t.xlsx"), change))
+    assert courses.names == ("g0", "g1", "g2", "g3", "g4")
+    np.testing.assert_array_equal(courses["g4"].values, [4, 5, 6])
+
+
+def test_one_cell_far_out_is_no_large_table(tmp_path):
+    path = changed(
+        workbook(tmp_path / "t.xlsx"),
+        lambda _, content: content.replace(
+            b"</sheetData>", b'<row r="1048576"><c r="XFD1048576"><v>1</v></c></row></sheetData>'
+        ),
+    )
+    with pytest.raises(tl.InputError):
+        tl.read(path)
+
+
+PARTS = ("xl/worksheets/sheet1.xml", "xl/workbook.xml", "xl/styles.xml", "[Content_Types].xml", "docProps/core.xml")
+DAMAGE = {"cut": lambda c: c[: len(c) // 2], "emptied": lambda _: b"", "overwritten": lambda c: b"\x00\xff" + c[2:]}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+@pytest.mark.parametrize("part", PARTS)
+def test_a_damaged_workbook_is_refused_in_a_sentence(tmp_path, part, damage):
+    path = changed(workbook(tmp_path / "t.xlsx"), lambda name, c: DAMAGE[damage](c) if name == part else c)
+    with pytest.raises(tl.InputError, match="the workbook cannot be read: "):
+        tl.read(path)
+
+
+def test_a_workbook_packed_in_an_unknown_way(tmp_path):
+    path = workbook(tmp_path / "t.xlsx")
+    data = path.read_bytes()
+    path.write_bytes(data.replace(b"\x14\x00\x00\x00\x08\x00", b"\x14\x00\x00\x00\x5f\x00"))
+    with pytest.raises(tl.InputError, match="the workbook cannot be read: "):
+        tl.read(path)
+
+
+# -- tables of other libraries ----------------------------------------------------------------------------------
+
+
+class Interchanged:
+    """A table that can do nothing but give itself to others."""
+
+    def __init__(self, frame):
+        self.frame = frame
+
+    def __dataframe__(self, nan_as_null=False, allow_copy=True):
+        return self.frame.__dataframe__(nan_as_null, allow_copy)
+
+
+def test_tables_of_other_libraries():
+    arrow = pytest.importorskip("pyarrow")
+    table = arrow.table({"gene": ["a", "b"], "0h": [1, None], "6h": [3.5, 4]})
+    for source in (table, Interchanged(table.to_pandas())):
+        courses = tl.read(source)
+        assert courses.names == ("a", "b")
+        np.testing.assert_array_equal(courses.values, [1, 3.5, 4])
+    sheet = arrow.table({"sample": ["0h", "6h"], "time": [0, 8]})
+    np.testing.assert_array_equal(tl.read(table, samples=sheet)["a"].times, [0, 8])
+    tidy = arrow.table({"course": ["a", "a"], "time": [0, 1], "value": [1, None]})
+    np.testing.assert_array_equal(tl.TimeCourses.from_long(tidy).values, [1])

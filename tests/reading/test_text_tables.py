@@ -1,9 +1,11 @@
 """Texts are read in a fast way where every line is a row, and in a careful way: both give the same."""
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import timelike as tl
 from timelike.reading.cells import MISSING
 from timelike.reading.tables import Rows
 from timelike.reading.text_tables import RegularText, reads_exactly, text_table
@@ -43,3 +45,15 @@ def test_words_for_nothing_measured_are_the_same_in_both_ways():
     rows = "".join(f"g{i},{mark},1\n" for i, mark in enumerate(sorted(MISSING)))
     found = text_table(f"gene,0,1\n{rows}".encode()).numbers_and_texts([1], []).numbers
     assert np.isnan(found).all()
+
+
+@pytest.mark.parametrize("delimiter", ["\t", ";", ",", " "])
+def test_an_early_line_may_be_long(tmp_path, delimiter):
+    """The csv module takes no cell above 131,072 characters, and a line without a delimiter is one cell."""
+    header = delimiter.join(["time", *(f"patient-{i:012}" for i in range(10_000))])
+    path = tmp_path / "wide.txt"
+    path.write_text("\n".join([header, *(delimiter.join([t, *["1.5"] * 10_000]) for t in ("0", "2"))]) + "\n")
+    assert len(header) > 131_072
+    courses = tl.read(path, orient="columns")
+    assert len(courses) == 10_000
+    np.testing.assert_array_equal(courses.grid, [0, 2])

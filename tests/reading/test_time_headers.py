@@ -45,6 +45,14 @@ FORMS = {
     "week|1 week|12": ([1, 12], "weeks"),
     "0min 30min 1h": ([0, 30, 60], "min"),
     "0h 12h 2d": ([0, 12, 48], "h"),
+    "1e3h 2e3h": ([1000, 2000], "h"),
+    "1e-3s 1E-2s": ([0.001, 0.01], "s"),
+    "1e3min_1 1e3min_2 2e3min_1": ([1000, 1000, 2000], "min"),
+    "1:30h 2:45h": ([1.5, 2.75], "h"),
+    "00:00 06:00 12:00": ([0, 6, 12], None),
+    "0:00:00h 0:00:36h": ([0, 0.01], "h"),
+    "-0:30h 0:00h 0:30h": ([-0.5, 0, 0.5], "h"),
+    "6:00_1 6:00_2 7:30_1 7:30_2": ([6, 6, 7.5, 7.5], None),
     "0d 3d 7d": ([0, 3, 7], "days"),
     "1 1.25 1.5 1.75 2 3": ([1, 1.25, 1.5, 1.75, 2, 3], None),
     "8 8.5 9 9.5 10": ([8, 8.5, 9, 9.5, 10], None),
@@ -148,3 +156,55 @@ def test_replicates_after_a_point_are_not_taken_for_times(form):
 def test_a_number_that_counts_replicates_is_told(tmp_path, header, said):
     how = understand(file(tmp_path, header)).how
     assert ("a number beside the time counts replicates" in how) == said
+
+
+DATES = "have dates in them. Write them as year-month-day alone, 2024-03-31, and give dates='common' (--dates common)"
+COMPOSED = {
+    "01.01.2024,15.01.2024": DATES,
+    "1/2/2024,1/9/2024": DATES,
+    "1.5.24,2.5.24": DATES,
+    "day 01-01-2024,day 15-01-2024": DATES,
+    "2024-01-02_1,2024-01-02_2,2024-01-09_1": DATES,
+    "2024_01_02,2024_01_09": "are dates. Give dates='common' (--dates common)",
+    "20240102,20240209": "are dates. Give dates='common' (--dates common)",
+    "y2020m1,y2020m2": "it is not clear which number of 'y2020m1', 'y2020m2' is the time. Say what the headers mean",
+    "2023-01,2023-02,2024-01,2024-02": "can be years with months, or with replicates. Say what the headers mean",
+    "1/2h,1/4h": "two numbers with '/' between them, as in '1/2h', '1/4h', can be one time",
+    "10^3s,10^4s": "two numbers with '^' between them, as in '10^3s', '10^4s', can be one time",
+    "1h30m,1h45m": "it is not clear which number of '1h30m', '1h45m' is the time.",
+    "22:00,23:30,01:00": "are times as on a clock, but in no order. If a midnight lies between them",
+}
+
+
+@pytest.mark.parametrize("header", COMPOSED)
+def test_several_numbers_that_are_one_time_are_refused_with_the_way_out(tmp_path, header):
+    names = header.split(",")
+    path = file(tmp_path, header, ",".join(["a", *map(str, range(len(names)))]))
+    with pytest.raises(tl.InputError) as caught:
+        tl.read(path)
+    assert COMPOSED[header] in str(caught.value)
+    times = np.arange(len(names)) * 7.0
+    np.testing.assert_array_equal(tl.read(path, times=times).times, times)
+
+
+@pytest.mark.parametrize("header", ["2024-01-31,2024-02-07", "2024_01_31,2024_2_7", "20240131,20240207"])
+def test_dates_with_the_year_first_are_dates(tmp_path, header):
+    np.testing.assert_array_equal(tl.read(file(tmp_path, header, "a,1,2"), dates="common").times, [0, 7])
+
+
+def test_dates_without_marks_in_a_tidy_table(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("patient,date,value\np,20240131,1\np,20240201,2\n")
+    with pytest.raises(tl.InputError, match=r"the times are dates. Give dates='own'"):
+        tl.read(path)
+    np.testing.assert_array_equal(tl.read(path, dates="own").times, [0, 1])
+
+
+def test_a_header_of_numbers_like_dates_by_pattern(tmp_path):
+    path = file(tmp_path, "20240131,20240207", "a,1,2")
+    np.testing.assert_array_equal(tl.read(path, header="{time}").times, [20240131, 20240207])
+
+
+def test_a_clock_in_a_pattern(tmp_path):
+    found = understand(file(tmp_path, "wt_1:30h,ko_1:30h", "a,1,2"), header="{condition}_{time}h")
+    np.testing.assert_array_equal(found.courses.times, [1.5, 1.5])

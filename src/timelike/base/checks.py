@@ -28,7 +28,20 @@ def numbers(data: Any, what: str, names: Iterable[object] | None = None) -> Floa
             return np.array(masked.filled(np.nan))
         return np.array(data, dtype=float)
     except (TypeError, ValueError):
+        pass
+    try:
+        return np.array(_without_na(data), dtype=float)
+    except (TypeError, ValueError):
         raise InputError(_not_numbers(data, what, names)) from None
+
+
+def _without_na(data: Any) -> NDArray[Any]:
+    """The entries as objects, NaN in place of pandas' <NA>, which no float can hold."""
+    import pandas as pd
+
+    entries = np.array(data, dtype=object)
+    entries[np.frompyfunc(lambda entry: entry is pd.NA, 1, 1)(entries).astype(bool)] = np.nan
+    return entries
 
 
 _NO_NUMBERS = {
@@ -113,6 +126,12 @@ def as_points(times: Floats, what: str = "times") -> Floats:
     return points + 0.0  # turns -0.0 into 0.0: designs are compared as bytes
 
 
+def ordered(entries: Iterable[object], what: str) -> None:
+    """Raise if the entries are a set, which gives them in an order of its own."""
+    if isinstance(entries, (set, frozenset)):
+        raise InputError(f"{what} are a set, which has no order: give a list.")
+
+
 def unique_names(names: Iterable[object] | None, count: int) -> tuple[str, ...]:
     """The names as text, or an error that shows the first one that stands twice."""
     if count == 0:
@@ -121,6 +140,7 @@ def unique_names(names: Iterable[object] | None, count: int) -> tuple[str, ...]:
         return tuple(map(str, range(count)))
     if isinstance(names, str) or not isinstance(names, Iterable):
         raise InputError(f"names are {names!r}: expected a list with a name for each course.")
+    ordered(names, "names")
     labels = tuple(str(name) for name in names)
     if len(labels) != count:
         raise InputError(f"there are {counted(len(labels), 'name')} for {counted(count, 'course')}.")
@@ -223,6 +243,8 @@ def require_columns(frame: pd.DataFrame, columns: list[str]) -> None:
     if missing:
         have = ", ".join(repr(c) for c in list(frame.columns)[:12])
         raise InputError(f"the table has no column {missing[0]!r}. Its columns: {have}.")
+    if doubled := [c for c in columns if list(frame.columns).count(c) > 1]:
+        raise InputError(f"the table has several columns {doubled[0]!r}. Rename or remove all but one.")
 
 
 def column(frame: pd.DataFrame, name: str, of_row: list[str]) -> Floats:

@@ -6,6 +6,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from timelike.base.checks import optional
 from timelike.base.files import atomic_path
 from timelike.exceptions import InputError
 
@@ -15,6 +16,29 @@ if TYPE_CHECKING:
 FORMULA = ("=", "+", "-", "@", "\t")
 """What a cell must not begin with: a spreadsheet takes it for a formula."""
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
+
+
+def as_pandas(frame: Any) -> Any:
+    """A table of another library (Polars, Arrow, ...) as a pandas table; anything else as it is.
+
+    Examples
+    --------
+    >>> import pyarrow
+    >>> as_pandas(pyarrow.table({"gene": ["a", "b"], "0h": [1, None]}))
+      gene   0h
+    0    a  1.0
+    1    b  NaN
+    """
+    if hasattr(frame, "iloc") or hasattr(frame, "obs"):
+        return frame
+    if hasattr(frame, "__arrow_c_stream__"):
+        arrow = optional("pyarrow", "files", f"tables like {type(frame).__name__} need pyarrow")
+        return arrow.table(frame).to_pandas()
+    if hasattr(frame, "__dataframe__"):
+        import pandas as pd
+
+        return pd.api.interchange.from_dataframe(frame)
+    return frame
 
 
 def write_table(frame: pd.DataFrame, path: str | PathLike[str], *, index: bool = False) -> None:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from timelike.base.checks import unique_names
 from timelike.base.files import atomic_path
+from timelike.base.unpacking import check_archive
 from timelike.clusters.clustering import Clustering
 from timelike.clusters.curves.curve_clustering import CurveClustering
 from timelike.clusters.curves.membership import Step
@@ -25,6 +26,7 @@ from timelike.courses.designs import Designs
 from timelike.exceptions import InputError
 from timelike.gp import GP
 from timelike.gp.freedom import NAMES, NONE, Freedom
+from timelike.reading.files import errors_about
 
 FORMAT = "timelike clustering 2"
 DAMAGED = (
@@ -88,6 +90,8 @@ def load(path: str | PathLike[str], gp: GP) -> tuple[Clustering, TimeCourses]:
     Curves are those of the model that they were made with: `gp` itself, or what it became within the clusters.
     """
     try:
+        with errors_about(path), zipfile.ZipFile(path) as archive:
+            check_archive(archive, Path(path).stat().st_size)
         with Path(path).open("rb") as opened, np.load(opened, allow_pickle=False) as file:
             known = {name: name.removeprefix(FINEST) for name in file.files}
             arrays: Arrays = {name: _of_kind(file[name], kind) for name, kind in known.items() if kind in KINDS}

@@ -384,6 +384,8 @@ def samples_of(what: Any, count: int, name: str) -> list[str] | None:
     """A text for each sample, or None."""
     if what is None:
         return None
+    if isinstance(what, Iterable):
+        checks.ordered(what, name)
     found = [str(entry) for entry in (what if isinstance(what, Iterable) and not isinstance(what, str) else [what])]
     if len(found) != count:
         raise InputError(f"{name} are for {len(found)} samples, counts for {count}: give one for each sample.")

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from timelike.base import checks, notebook
 from timelike.base.arrays import Bools, Floats, Ints
+from timelike.base.tables import as_pandas
 from timelike.courses.conditions import Told, crossed, joined, none_told, told_apart
 from timelike.courses.counts import (
     Groups,
@@ -115,6 +116,7 @@ class TimeCourses:
         """
         import pandas as pd
 
+        frame = as_pandas(frame)
         checks.require_columns(frame, [c for c in (course, time, value, error) if c is not None])
         owner, found = pd.factorize(frame[course])
         if len(frame) == 0:
@@ -489,6 +491,8 @@ class TimeCourses:
         if isinstance(which, slice):
             return np.arange(len(self))[which]
         single = isinstance(which, str) or not isinstance(which, Iterable)
+        if not single:
+            checks.ordered(which, "the chosen courses")
         chosen = [which] if single else list(np.atleast_1d(which) if isinstance(which, np.ndarray) else which)
         if chosen and all(isinstance(c, (bool, np.bool_)) for c in chosen):
             if len(chosen) != len(self):

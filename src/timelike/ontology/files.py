@@ -33,6 +33,8 @@ _RELATION_NAMES = {
     "RO:0002212": "negatively_regulates",
     "RO:0002213": "positively_regulates",
 }
+LONGEST_LINE = 2**24
+"""Characters of a line: what is longer is no line, and a small packed file can have it."""
 _IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z_]*[:_]\d+$")
 _EVIDENCE = re.compile(r"[A-Z]{2,3}$")
 _SET_PREFIX = re.compile(r"^GO(BP|MF|CC)?_")
@@ -51,7 +53,9 @@ def _lines(path: Source) -> Iterator[str]:
     opened = gzip.open if zipped else open
     try:
         with opened(file, "rt", encoding="utf-8", errors="replace") as text:
-            for line in text:
+            while line := text.readline(LONGEST_LINE):
+                if len(line) == LONGEST_LINE:
+                    raise InputError(f"{file}: a line has more than {LONGEST_LINE:,} characters: it is no such table.")
                 yield line.rstrip("\n")
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise InputError(f"{file}: the compressed file is cut off or damaged. Download it again.") from error

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-import gzip
+import io
 import warnings
 import zlib
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from timelike.base import checks
+from timelike.base import checks, unpacking
 from timelike.base.arrays import Floats
 from timelike.courses import TimeCourses
 from timelike.exceptions import InputError
@@ -151,7 +151,11 @@ class CourseFile:
         settings |= {"na_values": dict.fromkeys(self._columns, missing_words())}
         settings |= {"float_precision": "round_trip"}  # the bits that timelike.read reads
         names = range(len(self._header))
-        with _readable(self.path), pd.read_csv(self.path, names=names, index_col=False, **settings) as tables:
+        with (
+            _readable(self.path),
+            unpacking.opened(self.path) as file,
+            pd.read_csv(file, names=names, index_col=False, **settings) as tables,
+        ):
             while (table := _next(tables)) is not None:
                 yield table
 
@@ -193,7 +197,8 @@ def _readable(path: Path) -> Iterator[None]:
 
     parsing = (pd.errors.ParserError, pd.errors.EmptyDataError, pd.errors.ParserWarning, csv.Error)
     try:
-        yield
+        with errors_about(path):
+            yield
     except (*parsing, UnicodeDecodeError, OSError, EOFError, zlib.error) as problem:
         reason = str(problem).strip(" .\n")
         raise InputError(f"cannot read {path}: {reason}. Expected a table as text in UTF-8.") from None
@@ -212,8 +217,7 @@ def _array(path: Path) -> Any:
 
 
 def _first_line(path: Path) -> list[str]:
-    opened = gzip.open if path.suffix.lower() == ".gz" else open
-    with _readable(path), opened(path, "rt", encoding="utf-8-sig", newline="") as text:
+    with _readable(path), io.TextIOWrapper(unpacking.opened(path), "utf-8-sig", newline="") as text:
         header = next(csv.reader(text, delimiter=_separator(path)), [])
     if len(header) < 2:
         raise InputError(f"{path}: the header has {checks.counted(len(header), 'column')}: expected a name and times.")

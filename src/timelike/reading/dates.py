@@ -11,7 +11,10 @@ from timelike.base.arrays import Floats, Ints
 from timelike.exceptions import InputError
 from timelike.reading.cells import is_missing
 
-_ISO = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)?")
+_UNMARKED = r"(?:19|20)\d{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])"
+_DAY = rf"\d{{4}}(?P<mark>[-./_])\d{{1,2}}(?P=mark)\d{{1,2}}|{_UNMARKED}"
+_TIME_OF_DAY = r"\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?"
+_ISO = re.compile(rf"(?P<day>{_DAY})(?:[T ](?P<time>{_TIME_OF_DAY}))?")
 _ZONED = re.compile(_ISO.pattern + r"(?:Z|[-+]\d{2}:?\d{2})")
 _OTHER = re.compile(r"\d{1,4}[./-]\d{1,2}[./-]\d{1,4}(?: .*)?")
 
@@ -23,7 +26,7 @@ def look_like_dates(cells: Sequence[str]) -> bool:
 
 
 def is_date(cell: str) -> bool:
-    """Whether a cell is a date such as 2024-03-31, with or without a time of day."""
+    """Whether a cell is a date with its year first, such as 2024-03-31 or 20240331, with or without a time of day."""
     return _ISO.fullmatch(cell) is not None
 
 
@@ -40,11 +43,19 @@ def day_number(cell: str, where: str) -> float:
     if _ZONED.fullmatch(cell):
         raise InputError(f"{where}: {cell!r} has a time zone. Write dates without it: 2024-03-31 14:30.")
     try:
-        if not is_date(cell):
+        found = _ISO.fullmatch(cell)
+        if found is None:
             raise ValueError(cell)
-        return float(np.datetime64(cell, "ms").astype(np.int64)) / 86_400_000
+        date = f"{_day(found['day'])}T{found['time'] or '00:00'}"
+        return float(np.datetime64(date, "ms").astype(np.int64)) / 86_400_000
     except ValueError:
         raise InputError(f"{where}: {cell!r} is not a date. Write dates as year-month-day: 2024-03-31.") from None
+
+
+def _day(text: str) -> str:
+    """A day as 2024-03-31, from that or from 2024/3/31, 2024_03_31 or 20240331."""
+    parts = [text[:4], text[4:6], text[6:]] if text.isdigit() else re.split(r"[-./_]", text)
+    return f"{parts[0]}-{int(parts[1]):02}-{int(parts[2]):02}"
 
 
 def since_first(days: Floats, owner: Ints, way: str | None) -> Floats:

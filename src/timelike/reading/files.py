@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import io
 import re
 import zipfile
@@ -13,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from timelike.base import checks
+from timelike.base import checks, unpacking
 from timelike.base.checks import counted
 from timelike.exceptions import InputError
 from timelike.reading.tables import Table, frame_table, sheet_table
@@ -99,12 +98,14 @@ def open_table(path: Path, *, sheet: str | int | None = None, decimal: str | Non
 def content(path: Path) -> bytes:
     """The bytes of a file, unpacked if it is gzipped."""
     try:
-        data = path.read_bytes()
-        return gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
+        with unpacking.opened(path) as file:
+            return file.read()
     except IsADirectoryError:
         raise InputError("it is a folder. Give a file.") from None
     except PermissionError:
         raise InputError("you may not read it (no permission).") from None
+    except InputError:
+        raise
     except (OSError, EOFError, zlib.error, ValueError) as problem:
         raise InputError(f"cannot read it: {problem}.") from None
 
@@ -161,8 +162,13 @@ def _parquet(path: Path) -> pd.DataFrame:
     import pandas as pd
 
     arrow = checks.optional("pyarrow", "files", "Parquet files need pyarrow")
+    checks.optional("pyarrow.parquet", "files", "Parquet files need pyarrow")
     try:
+        known = arrow.parquet.read_metadata(path)
+        unpacking.check_announced([8 * known.num_rows * known.num_columns], path.stat().st_size)
         return pd.read_parquet(path, engine="pyarrow")
+    except InputError:
+        raise
     except (arrow.ArrowException, OSError, ValueError) as problem:
         raise InputError(f"the Parquet file cannot be read: {first_line(problem)}") from None
 
@@ -170,16 +176,18 @@ def _parquet(path: Path) -> pd.DataFrame:
 def _excel(data: bytes, sheet: str | int | None, decimal: str | None, headed: bool) -> Table:
     openpyxl = checks.optional("openpyxl", "files", "Excel files need openpyxl")
     try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            unpacking.check_archive(archive, len(data))
         book = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True)
-        rows = [list(row) for row in _sheet(book, sheet).iter_rows(values_only=True)]
+        cells = _sheet(book, sheet)
+        cells.reset_dimensions()  # what a sheet says of its size can be old
+        rows = [list(row) for row in cells.iter_rows(values_only=True)]
         notes = tuple(_uncomputed(data))
-    except (zipfile.BadZipFile, KeyError, ValueError, OSError, zlib.error, EOFError) as problem:
-        if isinstance(problem, InputError):
-            raise
+    except InputError:
+        raise
+    except Exception as problem:  # a damaged workbook makes its reader stumble in any way
         raise InputError(f"the workbook cannot be read: {first_line(problem)}") from None
-    width = max((len(row) for row in rows), default=0)
-    table = sheet_table([row + [None] * (width - len(row)) for row in rows], decimal, headed=headed)
-    return replace(table, notes=notes)
+    return replace(sheet_table(rows, decimal, headed=headed), notes=notes)
 
 
 def _uncomputed(data: bytes) -> list[str]:

@@ -8,6 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from timelike.base.tables import as_pandas
 from timelike.courses import TimeCourses
 from timelike.exceptions import DataWarning, InputError, warn
 from timelike.reading.anndata_objects import open_annotated, read_annotated
@@ -143,6 +144,8 @@ def understand(source: Any, **options: Any) -> Understood:
     1 column carried along into the tables (phase)
     """
     settings = Settings(**options)
+    settings = replace(settings, samples=as_pandas(settings.samples))
+    source = as_pandas(source)
     if isinstance(source, (list, tuple)):
         return read_several(source, settings, understand)
     settings.refuse("files", because="it is about several files, and this is one")

@@ -208,6 +208,8 @@ def sheet_table(records: list[list[Any]], decimal: str | None = None, *, headed:
     """The table in the cells of a sheet: as in a text, the header is the first row that is no comment."""
     found = [(number, [as_text(cell) for cell in row]) for number, row in enumerate(records, 1)]
     filled = [(number, row) for number, row in found if any(row)]
+    width = max((len(row) for _, row in filled), default=0)
+    filled = [(number, row + [""] * (width - len(row))) for number, row in filled]
     start = next((k for k, (_, row) in enumerate(filled) if not is_comment(row, 0)), len(filled))
     kept = [(number, row) for number, row in filled[start:] if not is_comment(row, len(row))]
     if kept and not headed:

@@ -186,7 +186,10 @@ def _delimiter(data: bytes) -> str:
     """The delimiter that gives the first lines the same number of cells, the larger the better."""
     best, most = ",", (False, 1)
     for delimiter in DELIMITERS:
-        rows = [row for _, row in islice(_numbered(data, delimiter), PEEK)]
+        try:
+            rows = [row for _, row in islice(_numbered(data, delimiter), PEEK)]
+        except InputError:  # a long line without this delimiter is one cell, longer than the csv module takes
+            continue
         widths = {len(row) for row in rows[1:]}
         columns = len(rows[0]) if rows else 0
         even = columns > 1 and len(widths) == 1 and columns - widths.pop() in (-1, 0, 1)

@@ -37,8 +37,10 @@ HOW_TO_SAY = (
 )
 MINUS = "\u2212"
 _COMMA_OR_THOUSANDS = re.compile(r"(?<![\d.,])[1-9]\d{0,2}(?:,\d{3})+(?!\d)")
+_CLOCK = r"\d{1,3}:[0-5]\d(?::[0-5]\d)?(?![\d:.,])"
+_EXPONENT = rf"[eE][-+]?\d+(?:(?![^\W_])|(?=(?i:{'|'.join(UNITS)})(?![A-Za-z])))"
 _NUMBER = re.compile(
-    r"((?:(?<![^\s(])[-+])?(?:\d+(?:[.,]\d+)?|(?<![\w.])\.\d+)(?:[eE][-+]?\d+(?![^\W_]))?)"
+    rf"((?:(?<![^\s(])[-+])?(?:(?<![\d:.,]){_CLOCK}|\d+(?:[.,]\d+)?|(?<![\w.])\.\d+)(?:{_EXPONENT})?)"
 )  # a sign stands first or after a space; a point first in a number follows no letter
 
 
@@ -100,7 +102,20 @@ def apart(cell: str) -> Parts:
         units.append(unit)
         words.append(word[match.end() :] if match and unit else word)
     plain = tuple(word.strip().lower() for word in words)
-    return Parts(plain, tuple(float(number.replace(",", ".")) for number in pieces[1::2]), tuple(units))
+    return Parts(plain, tuple(number_in(text) for text in pieces[1::2]), tuple(units))
+
+
+def number_in(text: str) -> float:
+    """A number as headers have it: with a decimal comma, or as on a clock.
+
+    Examples
+    --------
+    >>> number_in("2,5"), number_in("1:30"), number_in("-1e3")
+    (2.5, 1.5, -1000.0)
+    """
+    whole, *sixtieths = text.replace(",", ".").replace(MINUS, "-").split(":")
+    beyond = sum(float(part) / 60**k for k, part in enumerate(sixtieths, 1))
+    return float(whole) + (-beyond if whole.startswith("-") else beyond)
 
 
 def time_columns(header: Sequence[str]) -> TimeColumns:
@@ -112,17 +127,26 @@ def time_columns(header: Sequence[str]) -> TimeColumns:
     >>> found.times, found.unit
     (array([ 0.,  0., 12., 12.]), 'h')
     """
-    parts = _signed([apart(cell) for cell in _unlettered(_unrenamed(header))])
+    parts, positions = _alike(_unlettered(_unrenamed(header)))
+    if not positions:
+        return TimeColumns((), np.zeros(0))
+    chosen, names = [parts[k] for k in positions], [header[k] for k in positions]
+    _refuse_dates(names)
+    time = _time_position(chosen, names)
+    _refuse_composed(chosen, names, time)
+    times, unit, converted = _in_one_unit(chosen, time)
+    remarks = (*_counted_replicates(chosen, time), *converted, *_clocked(names, times), *_indices(times, unit))
+    return TimeColumns(positions, times, unit=unit, remarks=remarks)
+
+
+def _alike(header: Sequence[str]) -> tuple[list[Parts], tuple[int, ...]]:
+    """All headers taken apart, and the positions of those that share their words with most others."""
+    parts = _signed([apart(cell) for cell in header])
     shapes = Counter(part.words for part in parts if part.numbers)
     if not shapes:
-        return TimeColumns((), np.zeros(0))
+        return parts, ()
     shape = max(sorted(shapes), key=lambda words: (shapes[words], -len(words)))
-    positions = tuple(k for k, part in enumerate(parts) if part.words == shape)
-    chosen, names = [parts[k] for k in positions], [header[k] for k in positions]
-    time = _time_position(chosen, names)
-    times, unit, converted = _in_one_unit(chosen, time)
-    remarks = (*_counted_replicates(chosen, time), *converted, *_indices(times, unit))
-    return TimeColumns(positions, times, unit=unit, remarks=remarks)
+    return parts, tuple(k for k, part in enumerate(parts) if part.words == shape)
 
 
 def _counted_replicates(parts: list[Parts], time: int) -> list[str]:
@@ -137,6 +161,56 @@ def _indices(times: Floats, unit: str | None) -> list[str]:
     if unit is not None or len(distinct) < 4 or not np.array_equal(distinct, np.arange(1, len(distinct) + 1)):
         return []
     return [f"the times are the numbers 1 to {len(distinct)} of the headers; give others with times= (--times)"]
+
+
+def _clocked(names: list[str], times: Floats) -> list[str]:
+    """A word about times like 1:30; raises where they seem to pass midnight."""
+    found = [name for name in names if re.search(rf"(?<![\d:.,]){_CLOCK}", name)]
+    if found and (np.diff(times[np.sort(np.unique(times, return_index=True)[1])]) < 0).any():
+        raise InputError(
+            f"{some(found)} are times as on a clock, but in no order. If a midnight lies between them, give the times "
+            "since the start (times=, --times), or a sample sheet (samples=, --samples)."
+        )
+    return [f"{found[0]!r} was read as on a clock, with sixtieths after the colon"] if found else []
+
+
+# -- several numbers that are one time -----------------------------------------------------------------------
+
+_YEAR, _MONTH_OR_DAY = r"(?:19|20)\d\d", r"(?:0?[1-9]|[12]\d|3[01])"
+_DATE = re.compile(
+    rf"(?<!\d)(?:{_YEAR}(?P<one>[-./_]){_MONTH_OR_DAY}(?P=one){_MONTH_OR_DAY}|"
+    rf"{_MONTH_OR_DAY}(?P<two>[-./_]){_MONTH_OR_DAY}(?P=two){_YEAR}|"
+    rf"{_MONTH_OR_DAY}(?P<three>[./]){_MONTH_OR_DAY}(?P=three)\d\d)(?!\d)"
+)
+COMPOSING = (":", "/", "^", ".")
+"""Between two numbers, what can make one quantity of them: 1/2, 10^3, 3/15 in March."""
+
+
+def _refuse_dates(names: list[str]) -> None:
+    """Raise if headers have dates in them: their numbers are no times."""
+    found = [name for name in names if _DATE.search(name)]
+    if found:
+        raise InputError(
+            f"{some(found)} have dates in them. Write them as year-month-day alone, 2024-03-31, and give "
+            "dates='common' (--dates common), or tell the times of the columns in a sample sheet (samples=, --samples) "
+            "or by times= (--times)."
+        )
+
+
+def _refuse_composed(parts: list[Parts], names: list[str], time: int) -> None:
+    """Raise if the time stands beside a number in a way that can make one quantity of both, or a year and a month."""
+    for before in (time - 1, time):
+        if 0 <= before < len(parts[0].numbers) - 1 and parts[0].units[before] is None:
+            sign = parts[0].words[before + 1]
+            if sign in COMPOSING:
+                raise InputError(
+                    f"two numbers with {sign!r} between them, as in {some(names)}, can be one time (a fraction, a "
+                    f"date), or a time and a replicate. {HOW_TO_SAY}"
+                )
+    others = [p for p in _changing(parts) if p != time and _evidence(parts, p) != "replicate"]
+    years = all(re.fullmatch(_YEAR, f"{p.numbers[time]:g}") and p.units[time] in (None, "years") for p in parts)
+    if years and others and max(part.numbers[others[0]] for part in parts) <= 12:
+        raise InputError(f"{some(names)} can be years with months, or with replicates. {HOW_TO_SAY}")
 
 
 def refuse_numbered_things(names: Sequence[str]) -> None:
@@ -268,7 +342,8 @@ def _time_position(parts: list[Parts], names: list[str]) -> int:
     if len(changing) > 2:
         raise InputError(f"{some(names)} have {len(changing)} numbers that change. {HOW_TO_SAY}")
     candidates = [p for p in range(count) if says[p] == "time"] or [p for p in changing if says[p] != "replicate"]
-    if len(candidates) == 1:
+    others = [p for p in changing if p not in candidates and says[p] != "replicate"]
+    if len(candidates) == 1 and all(_counts(parts, p, (0, 1)) and not _is_named(parts[0], p) for p in others):
         return candidates[0]
     raise InputError(f"it is not clear which number of {some(names)} is the time. {HOW_TO_SAY}")
 
@@ -384,7 +459,7 @@ def times_of(texts: Sequence[str]) -> list[tuple[float, str | None]]:
 # -- a pattern that the user gives ---------------------------------------------------------------------------
 
 _HOLES = {
-    "{time}": r"(?P<time>[-+\u2212]?(?:\d+[.,]?\d*|\.\d+)(?:[eE][-+]?\d+)?)",
+    "{time}": rf"(?P<time>[-+\u2212]?(?:{_CLOCK}|\d+[.,]?\d*|\.\d+)(?:[eE][-+]?\d+)?)",
     "{replicate}": r"(?P<replicate>.+?)",
     "{condition}": r"(?P<condition>.+?)",
     "{any}": r".*?",
@@ -405,7 +480,7 @@ def matching_columns(header: Sequence[str], pattern: str) -> TimeColumns:
     matches = {k: match for k, cell in enumerate(header) if (match := _compiled(pattern).fullmatch(cell))}
     if not matches:
         raise InputError(f"no header has the form {pattern!r}. The headers: {some(header)}.")
-    times = np.array([float(match["time"].replace(",", ".").replace(MINUS, "-")) for match in matches.values()])
+    times = np.array([number_in(match["time"]) for match in matches.values()])
     after = re.match(r"\s*([A-Za-z]+)", pattern.partition("{time}")[2])
     unit = UNITS.get(after[1].lower()) if after else None
     before = _unit_before(pattern.partition("{time}")[0].lower())
@@ -425,6 +500,23 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 
 # -- times that the user gives -------------------------------------------------------------------------------
+
+
+def columns_for(header: Sequence[str], times: Sequence[float]) -> TimeColumns:
+    """The columns for times that the user gives: numbered, where the header can mean several times, one for each.
+
+    Examples
+    --------
+    >>> columns_for(["gene", "1/2", "1/9"], [0, 7]).times
+    array([0., 1.])
+    """
+    try:
+        return time_columns(header)
+    except InputError:
+        positions = _alike(header)[1]
+        if len(times) != len(positions):
+            raise
+        return TimeColumns(positions, np.arange(len(positions), dtype=float))
 
 
 def with_times(found: TimeColumns, times: Sequence[float]) -> TimeColumns:

@@ -115,7 +115,7 @@ def find_columns(header: Sequence[str], settings: Settings, is_numeric: Callable
     if settings.samples is not None:
         return _from_sheet(header, settings)
     dated = [k for k, cell in enumerate(header) if dates.is_date(cell)]
-    if len(dated) > 1:
+    if len(dated) > 1 and settings.header is None and settings.times is None:
         return _dated(header, dated, settings)
     settings.refuse("dates", because="the times are no dates")
     if settings.no_header and settings.times is None:
@@ -124,10 +124,12 @@ def find_columns(header: Sequence[str], settings: Settings, is_numeric: Callable
             f"without a header nothing tells the times of its {counted(values, 'column')} of values. Give them, one a "
             "column, the same again for replicates: times=[0, 0, 5, 5, ...] (--times 0,0,5,5,...)."
         )
-    if settings.header is None:
-        found = time_headers.time_columns(header)
-    else:
+    if settings.header is not None:
         found = time_headers.matching_columns(header, settings.header)
+    elif settings.times is not None:
+        found = time_headers.columns_for(header, settings.times)
+    else:
+        found = time_headers.time_columns(header)
     if settings.times is not None:
         if not found.positions:
             others = ABOUT_GENES if settings.counts else frozenset[str]()
