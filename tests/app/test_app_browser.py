@@ -89,7 +89,7 @@ def test_from_a_dropped_file_to_the_report(page, tmp_path):
     assert file.value.suggested_filename == "clusters.csv"
 
 
-def test_a_report_is_a_page_from_nowhere(page, client, tmp_path):
+def test_a_report_is_a_page_from_nowhere(browser, client, tmp_path):
     run = tmp_path / "hostile"
     run.mkdir()
     (run / "run.json").write_text("{}")
@@ -99,10 +99,19 @@ def test_a_report_is_a_page_from_nowhere(page, client, tmp_path):
         "try { seen.push(document.cookie) } catch (e) { seen.push('no cookie') }"
         "fetch('/api/runs').then(() => seen.push('asked')).catch(() => seen.push('no answer'))"
         ".finally(() => { document.getElementById('out').textContent = seen.join() })</script>"
+        "<img src=http://127.0.0.1:9/spy><iframe src=http://127.0.0.1:9/spy></iframe>"
     )
+    context = browser.new_context()
+    page, asked = context.new_page(), []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(client.guard.address)
     page.get_by_role("button", name="hostile").click()
     out = page.frame_locator("#report").locator("#out")
     out.get_by_text("no parent,no cookie,no answer").wait_for()
+    page.goto(f"http://127.0.0.1:{client.guard.port}/runs/hostile/report.html")
+    page.get_by_text("no cookie,no answer").wait_for()
+    assert not [url for url in asked if url.endswith("spy")]
+    context.close()
 
 
 def test_a_column_is_corrected_by_a_menu(page):
@@ -133,6 +142,34 @@ def test_a_bad_file_is_told_where(page):
     drop(page, ("bad.csv", "gene,0h,1h\na,1,2\nb,3,x\n"))
     page.locator("#trouble").get_by_text("bad.csv: line 3, column '1h': 'x'").wait_for()
     picture(page, "app_6_bad")
+
+
+def test_names_in_a_report_are_text(page, tmp_path):
+    bad = "<img src=x onerror=alert(1)>"
+    rows = "".join(f"{bad}{i},</script>{bad},{i % 2},{i % 2 * 2},{i % 2 * 3},{i % 3}\n" for i in range(12))
+    dialogs = []
+    page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
+    drop(page, ("</script><script>alert(2)</script>.csv", f"gene{bad},note{bad},0h,1h,2h,4h\n{rows}"))
+    page.get_by_text("12 courses, 4 times").wait_for()
+    page.get_by_label("Title").fill(f"</title></script>{bad}")
+    page.get_by_label("What the values are").fill(bad)
+    page.get_by_role("button", name="Run", exact=True).click()
+    report = page.frame_locator("#report")
+    report.locator("html[data-ready]").wait_for(timeout=120_000)
+    assert bad in report.locator("h1").inner_text()
+    report.locator(".panel button").first.click()
+    assert report.locator("img").count() == page.locator("img").count() == len(dialogs) == 0
+
+
+def test_a_page_loaded_again_shows_the_run_that_goes_on(page, tmp_path):
+    drop(page, ("genes.csv", table()))
+    page.get_by_text("30 courses, 6 times").wait_for()
+    page.get_by_role("button", name="Run", exact=True).click()
+    page.locator(".job[data-state=running]").wait_for()
+    page.reload()
+    page.locator(".job[data-state=running]").wait_for()
+    page.locator("#runs button", has_text="genes").click(timeout=120_000)
+    page.frame_locator("#report").locator("h1").wait_for()
 
 
 def test_names_are_text(page):

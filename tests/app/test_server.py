@@ -2,14 +2,27 @@
 
 import io
 import json
+import os
+import signal
+import socket
+import subprocess
 import time
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+from urllib.parse import quote, urlsplit
 
 import pytest
 
 pytest.importorskip("uvicorn")
-from running_app import running
+from running_app import Client, running
+from timelike.app import inputs, jobs
+from timelike.app.guard import Guard
+from timelike.app.serve import serve
 from timelike.cli import main
+from timelike.exceptions import InputError
+from timelike.reading.options import OPTIONS
 
 TABLE = b"gene,0h,1h,2h,4h\n" + b"".join(
     b"g%d,%f,%f,%f,%f\n" % (i, *(((i % 2) * t + 0.1 * ((i * 7 + t * 3) % 5)) for t in (0, 1, 2, 4))) for i in range(12)
@@ -39,6 +52,13 @@ def ended(client, name, seconds=120):
             return job
         time.sleep(0.1)
     raise AssertionError(job)
+
+
+def until(true, seconds=20):
+    end = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < end, "it has not become so"
+        time.sleep(0.05)
 
 
 # -- who is let in ---------------------------------------------------------------------------------------------------
@@ -135,6 +155,36 @@ def test_too_much_is_refused_and_nothing_of_it_stays(client, tmp_path):
     assert len(list((tmp_path / "inputs").iterdir())) == 1
 
 
+def test_many_at_once_are_bounded_as_one_is(client, tmp_path):
+    def slow():
+        for _ in range(6):
+            yield b"x" * 10_000
+            time.sleep(0.1)
+
+    with ThreadPoolExecutor(4) as pool:
+        answers = list(pool.map(lambda i: dropped(client, f"{i}.csv", slow()).status_code, range(4)))
+    kept = [path.stat().st_size for path in (tmp_path / "inputs").rglob("*.csv")]
+    assert sum(kept) <= 100_000
+    assert answers.count(413) >= 3
+    assert len(kept) == answers.count(200) == len(list((tmp_path / "inputs").iterdir()))
+    if not kept:
+        assert dropped(client, content=b"x" * 90_000).status_code == 200, "what did not stay does not count"
+
+
+def test_so_many_files_and_no_more(client, monkeypatch):
+    monkeypatch.setattr(inputs, "MOST", 2)
+    assert [dropped(client, content=b"x").status_code for _ in range(3)] == [200, 200, 413]
+
+
+def test_a_file_whose_sender_goes_away_leaves_nothing(client, tmp_path):
+    sent = "".join(f"{name}: {value}\r\n" for name, value in client.headers.items())
+    with socket.create_connection(("127.0.0.1", client.guard.port)) as line:
+        line.sendall(f"POST /api/files?name=a.csv HTTP/1.1\r\n{sent}content-length: 5000\r\n\r\nhalf".encode())
+        until(lambda: any((tmp_path / "inputs").rglob("a.csv")))
+    until(lambda: not list((tmp_path / "inputs").iterdir()))
+    assert dropped(client, content=b"x" * 100_000).status_code == 200
+
+
 def test_how_files_are_understood(client):
     number = dropped(client).json()["number"]
     found = client.post("/api/understand", {"files": [number]}).json()
@@ -158,6 +208,10 @@ def test_how_files_are_understood(client):
         ({"reading": {"samples": "/etc/passwd"}}, "a file is no longer there"),
         ({"reading": {"times": "soon"}}, "expected numbers with commas between"),
         ({"reading": {"orient": "--help"}}, "orient='--help' is unknown"),
+        ({"choices": ["title"]}, "the choices are not those of cluster"),
+        ({"choices": {"title": "a\0b"}}, "characters that cannot be typed"),
+        ({"choices": {"title": "\ud800"}}, "characters that cannot be typed"),
+        ({"choices": {"title": "x" * 60_000}}, "longer than 50,000 characters"),
     ],
 )
 def test_what_the_page_cannot_ask_is_refused(client, tmp_path, wish, said):
@@ -169,7 +223,38 @@ def test_what_the_page_cannot_ask_is_refused(client, tmp_path, wish, said):
 
 def test_no_json_is_refused(client):
     assert client.post("/api/runs", body=b"[1").status_code == 400
+    assert client.post("/api/runs", body=b"[" * 500_000).status_code == 400
     assert client.post("/api/runs", body=b"x" * 2_000_000).status_code == 413
+
+
+ODD = [0, -1, 1.5, True, [], [[]], {}, {"a": 1}, "", "\0", "\ud800", "--help", "x" * 10_000, ["a", "b"], None]
+
+
+@pytest.mark.parametrize("odd", ODD, ids=lambda odd: repr(odd)[:12])
+def test_whatever_is_asked_is_answered(client, odd):
+    number = dropped(client).json()["number"]
+    readings = [*({name: odd} for name in OPTIONS), odd]
+    wishes = [{"files": [number], "reading": reading} for reading in readings] + [{"files": odd}, {"files": [odd]}]
+    for wish in wishes:
+        assert client.post("/api/understand", wish).status_code in (200, 400, 413), wish
+    for wish in ({"verb": odd}, {"choices": odd}, {"choices": {"title": odd}}, {"choices": {"k": odd}}):
+        answer = client.post("/api/runs", {"files": [number]} | wish)
+        assert answer.status_code in (200, 400), wish
+        if answer.status_code == 200:
+            client.post(f"/api/runs/{quote(answer.json()['name'], safe='')}/cancel")
+
+
+def test_a_run_that_cannot_start_leaves_the_queue_alive(client, monkeypatch):
+    def refused(*_, **__):
+        raise OSError(7, "Argument list too long")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(jobs.subprocess, "Popen", refused)
+        name = started(client).json()["name"]
+        told = ended(client, name)
+    assert (told["state"], "Argument list too long" in told["lines"][-1]) == ("failed", True)
+    good = started(client).json()["name"]
+    assert ended(client, good)["state"] == "done"
 
 
 # -- runs ------------------------------------------------------------------------------------------------------------
@@ -215,6 +300,45 @@ def test_paths_lead_nowhere_else(client, tmp_path):
     assert client.get("/runs/run/files/run.json").status_code == 200
 
 
+def test_an_archive_leads_nowhere_else(client, tmp_path):
+    run, elsewhere = tmp_path / "run", tmp_path.parent / f"{tmp_path.name}-elsewhere"
+    run.mkdir()
+    elsewhere.mkdir()
+    (elsewhere / "secret.txt").write_text("secret")
+    (run / "run.json").write_text("{}")
+    (run / "report.html").symlink_to(elsewhere / "secret.txt")
+    (run / "folder").symlink_to(elsewhere)
+    (run / "a\\..\\x.txt").write_text("a name of Windows")
+    names = zipfile.ZipFile(io.BytesIO(client.get("/runs/run/all.zip").content)).namelist()
+    assert sorted(names) == ["run/a_.._x.txt", "run/run.json"]
+    assert client.get("/runs/run/report.html").status_code == 400
+    assert client.get("/runs/run/files/folder/secret.txt").status_code == 400
+
+
+def test_every_answer_is_for_the_owner_alone(client, tmp_path):
+    """No way in without the cookie, from another host or another page, whatever the method."""
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "run.json").write_text("{}")
+    (tmp_path / "run" / "report.html").write_text("mine")
+    paths = [
+        "/",
+        "/api/menus",
+        "/api/files",
+        "/api/understand",
+        "/api/runs",
+        "/api/runs/run/cancel",
+        "/runs/run/report.html",
+        "/runs/run/all.zip",
+        "/runs/run/files/run.json",
+    ]
+    rebound = {"host": f"evil.example:{client.guard.port}", "origin": f"http://evil.example:{client.guard.port}"}
+    for path in paths:
+        for method in ("GET", "POST", "PUT", "DELETE", "OPTIONS", "HEAD"):
+            for wrong in (STRANGER, rebound, {"origin": "http://evil.example"}, {"origin": "null"}):
+                answer = client.ask(method, path, headers=wrong)
+                assert (answer.status_code, b"mine" in answer.content) == (403, False), (method, path, wrong)
+
+
 def test_a_mistake_in_the_file_is_told(client, tmp_path):
     number = dropped(client, "bad.csv", b"gene,0h,1h\na,1,x\n").json()["number"]
     assert "'x'" in client.post("/api/understand", {"files": [number]}).json()["error"]
@@ -236,3 +360,35 @@ def test_cancel_ends_the_process_and_leaves_nothing(client, tmp_path):
     time.sleep(0.5)
     assert {path.name for path in tmp_path.iterdir()} == {"inputs"}
     assert client.post("/api/runs/nothing/cancel").status_code == 400
+
+
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="tells processes by /proc")
+@pytest.mark.parametrize("which", [signal.SIGINT, signal.SIGTERM])
+def test_an_app_that_is_stopped_takes_its_run_along(tmp_path, which):
+    command = [*jobs.COMMAND, "app", "--folder", str(tmp_path / "out"), "--no-browser"]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, text=True, env=os.environ | {"PYTHONUNBUFFERED": "1"}
+    ) as app:
+        address = urlsplit(app.stdout.readline().split()[1])
+        client = Client(Guard(address.port, token=address.query.removeprefix("token=")))
+        name = started(client).json()["name"]
+        until(lambda: client.get("/api/runs").json()["jobs"][0]["state"] == "running")
+        until(lambda: len(mentioning(tmp_path)) == 2)
+        app.send_signal(which)
+        app.wait(60)
+    until(lambda: not mentioning(tmp_path))
+    assert not (tmp_path / "out" / name).exists()
+
+
+def mentioning(folder):
+    """The processes whose command line has a folder in it."""
+    found = []
+    for place in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):  # it may have just ended
+            found += [place] if str(folder).encode() in place.read_bytes() else []
+    return found
+
+
+def test_a_port_in_use_is_said(tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(InputError, match="cannot be used: Address"):
+        serve(tmp_path, taken.getsockname()[1], print, show=False)

@@ -9,7 +9,7 @@ import timelike as tl
 from browser import opened, running_browser
 from timelike.exceptions import DataWarning
 from timelike.reporting.report import report
-from timelike.reporting.shape_words import highest, shapes
+from timelike.reporting.shape_words import course_of, peaks, shapes
 from timelike.reporting.subject import Naming, Subject
 
 
@@ -47,19 +47,33 @@ def page(browser, page_path):
 # -- words -----------------------------------------------------------------------------------------------------
 
 
-def subject(times, values):
-    courses, gp = tl.TimeCourses.from_arrays(times, values), tl.GP.se(2.0, 1.0, 0.01)
+def subject(times, values, noise=0.01):
+    courses, gp = tl.TimeCourses.from_arrays(times, values), tl.GP.se(2.0, 1.0, noise)
     found = tl.mixture(courses, gp, k=1)
     return Subject(
         courses=courses, gp=gp, clustering=found, neighbors=tl.neighbors(courses, gp, k=1), naming=Naming("", "h")
     )
 
 
-def test_the_highest_time_is_a_measured_one_or_said_to_lie_between():
-    about = subject([0.0, 2, 4, 6, 8, 10], [[0.0, 1, 2, 1, 0, 0]] * 2)
-    assert shapes(about) == ["up, then down; highest at 4 h"]
-    between = np.exp(-((about.grid - 5.0) ** 2))
-    assert highest(about, between) == "highest around 5 h, between the measured 4 and 6 h"
+def test_the_highest_time_is_a_measured_one():
+    times = [0.0, 2, 4, 6, 8, 10]
+    assert shapes(subject(times, [[0.0, 1, 2, 1, 0, 0]] * 2)) == ["up, then down; highest at 4 h"]
+    assert shapes(subject(times, [[0.0, 1, 2, 2, 1, 0]] * 2)) == ["up, then down; highest from 4 to 6 h"]
+
+
+def test_what_a_curve_does_where_nothing_was_measured_is_not_told():
+    about = subject([0.0, 20, 21, 22, 23, 24], [[3.0, 2, 1, 0, -1, -2]] * 2)
+    assert course_of(about.drawn.mean[0]) == "down, up, down"  # in the gap it returns to the mean level
+    assert shapes(about) == ["down; highest at 0 h"]
+    assert peaks(about) == [0.0]
+
+
+def test_a_curve_that_moves_less_than_its_values_tremble_is_nearly_flat():
+    rng, times = np.random.default_rng(1), np.arange(12.0)
+    wave, noise = np.sin(times), rng.normal(0, 0.5, (200, 12))
+    levels = rng.normal(0, 3, (200, 1))
+    assert shapes(subject(times, 0.1 * wave + noise, 0.5)) == ["nearly flat"]
+    assert shapes(subject(times, wave + noise + levels, 0.5))[0].startswith("up, down, up, down")
 
 
 def test_times_of_their_own_are_never_called_measured():
@@ -92,8 +106,27 @@ def test_nothing_is_cut_off_without_a_word(page):
     assert any(float(text.replace("\u2212", "-")) >= 40 for text in ticks)
 
 
+def test_few_strong_courses_beside_many_weak_ones_are_seen_whole(browser, tmp_path):
+    rng, times = np.random.default_rng(0), np.linspace(0, 10, 8)
+    weak, strong = rng.normal(0, 0.1, (300, 8)), 8 * np.sin(times / 3) + rng.normal(0, 0.1, (6, 8))
+    courses, gp = tl.TimeCourses.from_arrays(times, np.vstack([weak, strong])), tl.GP.se(3.0, 2.0, 0.1)
+    path = report(tmp_path / "report.html", courses, gp, tl.mixture(courses, gp, k=2))
+    with opened(browser, path) as page:
+        assert page.inner_text("#panel-status") == ""
+        ticks = page.locator(".panel svg text").all_text_contents()
+        assert max(float(text.replace("\u2212", "-")) for text in ticks) <= 10  # 10 is a time
+        for panel in page.locator(".panel").all():
+            assert len(panel.locator("svg line").all()) >= 3, "two lines across a panel and its axis"
+
+
 def test_a_phone_has_no_sideways_scrolling(browser, page_path):
     with opened(browser, page_path, width=390, height=800) as page:
+        for title in page.locator(".panel-title").all():
+            name, size = title.locator(".badge").bounding_box(), title.locator(".size").bounding_box()
+            assert name["x"] + name["width"] <= size["x"] or name["y"] + name["height"] <= size["y"], "they overlap"
+            assert size["x"] + size["width"] <= title.bounding_box()["x"] + title.bounding_box()["width"]
+        assert page.locator("nav a").first.is_visible()
+        assert page.locator(".panel").first.bounding_box()["y"] < 400, "pictures come first"
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
         page.locator(".panel button").first.click()
         assert page.locator("#cluster").evaluate("node => node.scrollWidth <= node.clientWidth")

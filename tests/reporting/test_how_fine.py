@@ -224,7 +224,7 @@ def test_the_curves_are_means_of_the_finest(page, study, found):
 def test_cards_say_what_is_sure(page):
     page.locator(".panel button").first.click()
     card = page.inner_text("#cluster")
-    assert re.search(r"apart: cluster \d is the nearest, [\d.]+ away", card)
+    assert re.search(r"apart: cluster \d is the nearest \(gap [\d.]+\)", card)
     assert "all sure" in card
 
 

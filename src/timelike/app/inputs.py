@@ -12,6 +12,8 @@ from timelike.exceptions import InputError
 
 LIMIT = 2 * 1024**3
 """Bytes of all files together, from the start of the app on."""
+MOST = 1000
+"""Files, from the start of the app on."""
 LONGEST = 80
 RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
 """Names that are devices on Windows."""
@@ -44,31 +46,35 @@ class Inputs:
     limit: int = LIMIT
     files: dict[str, Path] = field(default_factory=dict)
     used: int = 0
+    begun: int = 0
 
     async def add(self, name: str, body: AsyncIterable[bytes]) -> str:
         """Keep a file; the number it has from now on. Nothing remains of one that is too large or cannot be written."""
         number = uuid4().hex[:12]
         place = self.folder / number
         target = place / plain_name(name)
+        if self.begun >= MOST:
+            raise TooLargeError(f"the app takes {MOST:,} files: start it again for more.")
+        self.begun += 1
         size = 0
         try:
             place.mkdir(parents=True)
             with target.open("xb") as file:
                 async for part in body:
                     size += len(part)
-                    if self.used + size > self.limit:
+                    self.used += len(part)  # at once, so that many at a time are bounded as one is
+                    if self.used > self.limit:
                         raise TooLargeError(
                             f"{plain_name(name)} is too large: the app takes {self.limit / 1e9:.3g} GB in all. Use the "
                             "command line, which reads the file where it is."
                         )
                     file.write(part)
         except OSError as problem:
-            self._forget(target)
+            self._forget(target, size)
             raise InputError(f"cannot keep {plain_name(name)}: {problem.strerror or problem}.") from None
         except BaseException:
-            self._forget(target)
+            self._forget(target, size)
             raise
-        self.used += size
         self.files[number] = target
         return number
 
@@ -78,8 +84,9 @@ class Inputs:
             raise InputError("a file is no longer there: drop it again.")
         return self.files[number]
 
-    @staticmethod
-    def _forget(target: Path) -> None:
+    def _forget(self, target: Path, size: int) -> None:
+        self.used -= size
+        self.begun -= 1
         target.unlink(missing_ok=True)
         if target.parent.is_dir():
             target.parent.rmdir()

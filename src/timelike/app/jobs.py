@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import re
 import shlex
@@ -77,6 +78,7 @@ class Jobs:
         self._closed = False
         self._worker = threading.Thread(target=self._work, daemon=True)
         self._worker.start()
+        atexit.register(self.close)
 
     def add(self, name: str, words: Sequence[str], out: Path) -> Job:
         """Put a run behind those that wait."""
@@ -114,7 +116,11 @@ class Jobs:
                     return
                 job = self._queue.pop(0)
                 job.state, job.began = RUNNING, time.monotonic()
-            _run(job)
+            try:
+                _run(job)
+            except (OSError, ValueError) as problem:  # the next one has its turn all the same
+                job.lines.append(f"error: the run could not be started: {problem}.")
+                job.state, job.ended = FAILED, time.monotonic()
 
 
 def _run(job: Job) -> None:

@@ -51,7 +51,7 @@ class Results:
         run, sink = self.run(name), _Sink()
         with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED) as archive:
             for file in files_of(run):
-                with (run / file).open("rb") as source, archive.open(f"{name}/{file}", "w") as target:
+                with (run / file).open("rb") as source, archive.open(f"{name}/{_inside(file)}", "w") as target:
                     while part := source.read(1 << 20):
                         target.write(part)
                         yield sink.taken()
@@ -63,6 +63,11 @@ def files_of(run: Path) -> list[str]:
     found = [path.relative_to(run) for path in run.rglob("*") if path.is_file() and not path.is_symlink()]
     shown = [path.as_posix() for path in found if not any(part.startswith(".") for part in path.parts)]
     return sorted(shown, key=lambda name: (name != REPORT, "/" in name, name))
+
+
+def _inside(file: str) -> str:
+    """The name of a file in an archive: on Windows, a backslash would lead elsewhere."""
+    return file.replace("\\", "_")
 
 
 def _numbered(first: str) -> Iterator[str]:

@@ -29,7 +29,11 @@ from timelike.app.wish import files_of, reading_of, words_of
 from timelike.exceptions import InputError
 from timelike.reporting.report import digest, filled
 
-SANDBOX = "sandbox allow-scripts allow-downloads allow-popups allow-modals; frame-ancestors 'self'"
+SANDBOX = (
+    "sandbox allow-scripts allow-downloads allow-popups allow-modals; default-src 'none'; script-src 'unsafe-inline'; "
+    "style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
+)
+"""What a report may do, also one that somebody else has put into the folder: draw, and hand out files."""
 BODY = 1 << 20
 """Bytes of what a page asks, files apart."""
 
@@ -70,10 +74,11 @@ class App:
     async def add_run(self, request: Request) -> Response:
         """Begin a run, or put it behind the one that is under way."""
         wish = await _asked(request)
+        words = words_of(wish, self.inputs)
         title = str((wish.get("choices") or {}).get("title") or files_of(wish, self.inputs)[0].name)
         name = self.results.new(title, set(self.jobs.all))
         out = self.results.folder / name
-        return JSONResponse(self.jobs.add(name, words_of(wish, self.inputs, out), out).told())
+        return JSONResponse(self.jobs.add(name, [*words, f"--out={out}"], out).told())
 
     async def runs(self, _: Request) -> Response:
         """The runs that are under way or ended since the start, and all that are in the folder."""
@@ -145,7 +150,7 @@ async def _asked(request: Request) -> dict[str, Any]:
             raise TooLargeError("too much was asked at once.")
     try:
         found = json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict):
         raise InputError("this was not asked by the page: load it again.")

@@ -18,6 +18,9 @@ VERBS = {
 }
 """The verbs of the page, and the options that each of them takes beside those of reading."""
 
+LONGEST = 50_000
+"""Characters of a command line."""
+
 
 def reading_of(wish: Mapping[str, Any], inputs: Inputs) -> dict[str, Any]:
     """The options of reading that were chosen; those left alone are not among them."""
@@ -53,8 +56,11 @@ def files_of(wish: Mapping[str, Any], inputs: Inputs) -> list[Path]:
     return [inputs.path(str(number)) for number in numbers]
 
 
-def words_of(wish: Mapping[str, Any], inputs: Inputs, out: Path) -> list[str]:
-    """The command line behind ``timelike``; an option and its value are one word, so that none is taken for another."""
+def words_of(wish: Mapping[str, Any], inputs: Inputs) -> list[str]:
+    """The command line behind ``timelike``, but for the folder of results.
+
+    An option and its value are one word, so that none is taken for another.
+    """
     verb = str(wish.get("verb", "cluster"))
     if verb not in VERBS:
         raise InputError(f"the question {verb[:20]!r} is unknown: expected {', '.join(VERBS)}.")
@@ -67,7 +73,16 @@ def words_of(wish: Mapping[str, Any], inputs: Inputs, out: Path) -> list[str]:
     for name, value in chosen.items():
         if value not in (None, ""):
             words += ["-k", str(value)] if name == "k" else _option(name, value, flag=False)
-    return [*words, f"--out={out}"]
+    return _typed(words)
+
+
+def _typed(words: list[str]) -> list[str]:
+    """The words, if a command line can have them."""
+    if any("\0" in word or word != word.encode(errors="ignore").decode() for word in words):
+        raise InputError("a choice has characters that cannot be typed: leave them out.")
+    if sum(map(len, words)) > LONGEST:
+        raise InputError(f"the choices are longer than {LONGEST:,} characters: use the command line.")
+    return words
 
 
 def _option(name: str, value: Any, flag: bool) -> list[str]:

@@ -10,6 +10,7 @@ from timelike.base.html import captioned_table, paragraphs
 from timelike.clusters.between_conditions import certain, counted_changes
 from timelike.reporting.page_json import whole
 from timelike.reporting.subject import Subject
+from timelike.reporting.words import share
 
 LISTED = 200
 """Names that change in the page, at most."""
@@ -46,7 +47,7 @@ def _sizes(subject: Subject) -> str:
     kept = found[(found.index >= 0) | (found.sum(axis=1) > 0)]  # "none" only where there are some
     all_of = np.maximum(found.to_numpy().sum(axis=0), 1)
     rows = [
-        (_place(label), *(f"{n:,} ({n / of:.0%})".replace("%", " %") for n, of in zip(row, all_of, strict=True)))
+        (_place(label), *(f"{n:,} ({share(n, of)})" for n, of in zip(row, all_of, strict=True)))
         for label, row in zip(kept.index, kept.to_numpy(), strict=True)
     ]
     caption = "Courses of each condition in each cluster, with their share of the condition"

@@ -14,7 +14,7 @@ from timelike.gp.kernels import on_clock
 from timelike.reporting import conditions, details, freedoms, how_fine
 from timelike.reporting.page_basis import Features, distinct_times, features
 from timelike.reporting.page_json import real, whole
-from timelike.reporting.shape_words import shapes
+from timelike.reporting.shape_words import peaks, shapes
 from timelike.reporting.subject import Subject
 
 MOST_TERMS = 25
@@ -90,7 +90,7 @@ def _clusters(subject: Subject) -> dict[str, Any]:
         "k": clustering.k,
         "labels": whole(clustering.labels),
         "sizes": [int(n) for n in clustering.sizes],
-        "peaks": [float(subject.grid[row.argmax()]) for row in drawn.mean],
+        "peaks": peaks(subject),
         "shapes": shapes(subject),
         "scatter": [float(s) for s in subject.scatter],
         "curves": real(drawn.mean - subject.gp.mean, close),

@@ -1,4 +1,4 @@
-"""The shape of a cluster's curve in a few words: up early, then flat; highest at a measured time, or around another."""
+"""The shape of a cluster's curve in a few words, where it was measured: up early, then flat; highest at 12 h."""
 
 from __future__ import annotations
 
@@ -7,26 +7,56 @@ from itertools import pairwise
 import numpy as np
 
 from timelike.base.arrays import Floats
+from timelike.gp.kernels import on_clock
 from timelike.reporting.page_basis import distinct_times
 from timelike.reporting.subject import Subject
 
 TURN = 0.25
 """A curve turns where it goes back by this share of its whole range."""
-FLAT = 0.5
-"""Curves whose range is below this many standard deviations of the noise are called flat."""
-NEARLY = 0.02
-"""A measured time is the highest one where the curve is so near to its maximum, as a share of its range."""
+NEARLY = 0.05
+"""Neighbouring times are the highest together where the curve is so near to its maximum, as a share of its range."""
+FLAT = "nearly flat"
+LEAST = 1.5
+"""So called are curves whose range is below so many standard deviations of the values around them."""
 
 
 def shapes(subject: Subject) -> list[str]:
     """A few words about the curve of each cluster."""
-    least = FLAT * subject.gp.noise_sd
-    found = [(course_of(mean, least), mean) for mean in subject.drawn.mean]
-    return [shape if shape == "flat" else f"{shape}; {highest(subject, mean)}" for shape, mean in found]
+    return [_in_words(subject, *told) for told in zip(_told(subject), subject.trembling, strict=True)]
+
+
+def peaks(subject: Subject) -> list[float]:
+    """When each cluster is highest: at a measured time, where courses share their times."""
+    times = _times(subject)
+    return [float(times[mean.argmax()]) for mean in _told(subject)]
+
+
+def _in_words(subject: Subject, mean: Floats, trembling: float) -> str:
+    places = on_clock(subject.gp.kernel, _times(subject))
+    even = np.interp(on_clock(subject.gp.kernel, subject.grid), places, mean)
+    shape = course_of(even, LEAST * trembling)
+    return shape if shape == FLAT else f"{shape}; {highest(subject, mean)}"
+
+
+def _times(subject: Subject) -> Floats:
+    """Times at which curves are told: what a curve does between measured times is the model's guess."""
+    return subject.grid if _own_times(subject) else distinct_times(subject.courses)[0]
+
+
+def _own_times(subject: Subject) -> bool:
+    return len(distinct_times(subject.courses)[0]) > 2 * subject.courses.sizes.max()
+
+
+def _told(subject: Subject) -> list[Floats]:
+    """The curve of each cluster at these times."""
+    times = _times(subject)
+    return [np.interp(times, subject.grid, mean) for mean in subject.drawn.mean]
 
 
 def course_of(mean: Floats, least: float = 0.0) -> str:
     """How a curve goes, from its values at times that are evenly spaced along the axis.
+
+    Nearly flat is one that rises and falls by no more than `least`.
 
     Examples
     --------
@@ -34,10 +64,10 @@ def course_of(mean: Floats, least: float = 0.0) -> str:
     >>> course_of(1 - np.exp(-9 * at)), course_of(at), course_of(-(at**9)), course_of(np.sin(np.pi * at))
     ('up early, then flat', 'up', 'flat, then down late', 'up, then down')
     >>> course_of(np.sin(3 * np.pi * at)), course_of(np.sin(9 * at * np.pi)), course_of(0.01 * at, least=0.1)
-    ('up, down, up, down', 'up and down, 9 turns', 'flat')
+    ('up, down, up, down', 'up and down, 9 turns', 'nearly flat')
     """
     if not np.ptp(mean) > least:
-        return "flat"
+        return FLAT
     ends = turns(mean)
     ways = ["up" if mean[b] > mean[a] else "down" for a, b in pairwise(ends)]
     if len(ways) == 1:
@@ -87,14 +117,15 @@ def _one_way(mean: Floats, way: str) -> str:
 
 
 def highest(subject: Subject, mean: Floats) -> str:
-    """When a curve is highest: at a measured time, or around another, which is said."""
-    peak, naming = float(subject.grid[mean.argmax()]), subject.naming
-    times, _ = distinct_times(subject.courses)
-    unit = f" {naming.time_unit}" if naming.time_unit else ""
-    if len(times) > 2 * subject.courses.sizes.max():
-        return f"highest around {peak:.3g}{unit}"
-    nearest = float(times[np.abs(times - peak).argmin()])
-    if mean.max() - np.interp(nearest, subject.grid, mean) <= NEARLY * np.ptp(mean):
-        return f"highest at {nearest:g}{unit}"
-    before, after = times[times < peak][-1], times[times > peak][0]
-    return f"highest around {peak:.3g}{unit}, between the measured {before:g} and {after:g}{unit}"
+    """When a curve is highest, from its values at the times that are told; where these are no measured ones, about."""
+    times, peak = _times(subject), int(mean.argmax())
+    unit = f" {subject.naming.time_unit}" if subject.naming.time_unit else ""
+    if _own_times(subject):
+        return f"highest around {times[peak]:.3g}{unit}"
+    high = mean >= mean[peak] - NEARLY * np.ptp(mean)
+    first, last = peak, peak
+    while first > 0 and high[first - 1]:
+        first -= 1
+    while last + 1 < len(high) and high[last + 1]:
+        last += 1
+    return f"highest {'at' if first == last else f'from {times[first]:g} to'} {times[last]:g}{unit}"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from timelike.base import checks
-from timelike.base.arrays import Bools, Floats
+from timelike.base.arrays import Bools, Floats, Ints
 from timelike.clusters.clustering import Clustering
 from timelike.clusters.curves.alignment import reach
 from timelike.clusters.curves.curve_clustering import CurveClustering
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 GRID = 81
 """Times at which curves are drawn."""
+NORMAL = 1.4826
+"""The standard deviation of a normal distribution, as a multiple of its median distance from the mean."""
 MOST_COMPARED = 100
 """Clusters that are compared with each other, at most."""
 
@@ -172,18 +174,37 @@ class Subject:
         return grid, around(self.freed, grid).mean
 
     @cached_property
-    def scatter(self) -> Floats:
-        """Standard deviation of a cluster's values around its curve, (k,)."""
+    def residuals(self) -> tuple[Ints, Floats]:
+        """The cluster of each value, and how far the value is from the cluster's curve; 0 where there is none."""
         owner = np.repeat(self.clustering.labels, self.courses.sizes)
         courses = self.courses if self.freed is None else self.freed.aligned()
         grid, drawn = self.moved_to
-        times, values = courses.times, courses.values
-        result = np.zeros(self.clustering.k)
+        result = np.zeros(len(owner))
         for cluster, mean in enumerate(drawn):
             of = owner == cluster
-            if of.any():
-                result[cluster] = np.sqrt(np.mean((values[of] - np.interp(times[of], grid, mean)) ** 2))
-        return result
+            result[of] = courses.values[of] - np.interp(courses.times[of], grid, mean)
+        return owner, result
+
+    @cached_property
+    def scatter(self) -> Floats:
+        """Standard deviation of a cluster's values around its curve, (k,)."""
+        owner, residuals = self.residuals
+        inside = owner >= 0
+        total = np.bincount(owner[inside], residuals[inside] ** 2, minlength=self.clustering.k)
+        return np.sqrt(total / np.maximum(np.bincount(owner[inside], minlength=self.clustering.k), 1))
+
+    @cached_property
+    def trembling(self) -> Floats:
+        """How far a cluster's values usually are from its curve, each course taken at a level of its own, (k,).
+
+        As a standard deviation, by the median, so that a few wild values do not count.
+        """
+        (owner, residuals), sizes = self.residuals, self.courses.sizes
+        course = np.repeat(np.arange(len(sizes)), sizes)
+        level = np.bincount(course, residuals, minlength=len(sizes)) / sizes
+        away = np.abs(residuals - level[course]) / np.sqrt(np.maximum(1 - 1 / sizes, 0.5))[course]
+        each = [away[owner == cluster] for cluster in range(self.clustering.k)]
+        return np.array([NORMAL * np.median(of) if len(of) else 0.0 for of in each])
 
     @cached_property
     def outliers(self) -> pd.DataFrame | None:

@@ -62,14 +62,6 @@ function axisLabels(data, label = 0) {
   return { time: delay ? `${time}, aligned` : time, value: gain || level ? `${value}, aligned` : value };
 }
 
-/** The range of values that panels show of aligned courses. */
-function alignedRange(data, curves) {
-  const chosen = some(Array.from({ length: data.n }, (_, i) => i), 2000);
-  const sample = Float64Array.from(chosen.flatMap((i) => Array.from(shownCourse(data, i).values))).sort();
-  const at = (share) => sample[Math.round(share * (sample.length - 1))];
-  return extent([[at(0.002), at(0.998)], ...curves], 0.04);
-}
-
 // -- the switch ----------------------------------------------------------------------------------------------------
 
 /** What the panels show, in words. */

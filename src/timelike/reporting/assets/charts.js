@@ -81,52 +81,69 @@ function roundest(low, high) {
   return null;
 }
 
-const WILD = 2.5; // where a few values stretch the scale by more than this, it leaves them out, and the panels say so
+const WILDEST = 0.01; // of a cluster's courses, but one at least of ten, may reach beyond the shared scale; the panels say so
 
-/** The range of values that all panels share: all values, or without the wildest few where they would flatten the rest. */
-function commonRange(data) {
-  const [whole, most] = [wholeRange(data), mostValues(data)];
-  const span = most[1] - most[0];
-  if (whole[1] - whole[0] <= WILD * span) return whole;
-  return [Math.max(whole[0], most[0] - 0.25 * span), Math.min(whole[1], most[1] + 0.25 * span)];
+/** The smallest and the largest value of each course as it is drawn: means, where there are replicates. */
+function reaches(data) {
+  const found = { low: new Float64Array(data.n), high: new Float64Array(data.n) };
+  const { starts, values, timeOf } = data;
+  for (let i = 0; i < data.n; i += 1) {
+    if (isAligned(data)) {
+      [found.low[i], found.high[i]] = extent([averaged(shownCourse(data, i)).values], 0);
+      continue;
+    }
+    let [low, high] = [Infinity, -Infinity];
+    const shift = data.designStarts[data.designOf[i]] - starts[i];
+    for (let j = starts[i]; j < starts[i + 1];) {
+      const row = timeOf[j + shift];
+      let [end, sum] = [j, 0];
+      for (; end < starts[i + 1] && timeOf[end + shift] === row; end += 1) sum += values[end];
+      low = Math.min(low, sum / (end - j));
+      high = Math.max(high, sum / (end - j));
+      j = end;
+    }
+    [found.low[i], found.high[i]] = [low + data.mean, high + data.mean];
+  }
+  return found;
 }
 
-/** All values that the panels draw, and every curve. */
-function wholeRange(data) {
-  if (isAligned(data)) return drawnRange(data, Array.from({ length: data.n }, (_, i) => i));
-  const [low, high] = extent([data.values], 0.04);
-  return extent([[low + data.mean, high + data.mean], ...curvesOf(data)], 0);
+/**
+ * The range of values that all panels share: all values, unless some of the wildest courses of a cluster would flatten the
+ * rest. Clusters count by themselves, so that few strong ones are seen whole beside many weak ones.
+ */
+function commonRange(data, members, reach) {
+  const lists = [...members].map(([label, of]) => (label === NONE ? [] : mostOf(of, reach)));
+  const whole = extent([reach.low, reach.high], 0.03);
+  const most = lists.some((list) => list.length) ? extent([...lists, ...curvesOf(data)], 0.03) : whole;
+  const air = 0.25 * (most[1] - most[0]);
+  return [Math.max(Math.min(whole[0], most[0]), most[0] - air), Math.min(Math.max(whole[1], most[1]), most[1] + air)];
 }
 
-/** All values of some courses as they are drawn. */
-function drawnRange(data, members) {
-  return extent(members.map((i) => shownCourse(data, i).values), 0.04);
+/** From where to where courses go, the wildest few left out. */
+function mostOf(members, { low, high }) {
+  const out = members.length < 10 ? 0 : Math.max(Math.floor(WILDEST * members.length), 1);
+  const sorted = (ends) => Float64Array.from(members, (i) => ends[i]).sort();
+  return members.length ? [sorted(low)[out], sorted(high)[members.length - 1 - out]] : [];
+}
+
+/** The curves of all clusters with their bands. */
+function curvesOf(data) {
+  const curve = (label) => clusterCurve(data, label, isAligned(data) ? data.freed : data);
+  return Array.from({ length: data.k }, (_, label) => (data.sizes[label] ? curve(label) : null)).filter(Boolean)
+    .flatMap((found) => (data.freed && !isAligned(data) ? [found.mean] : [edges(found, -2), edges(found, 2)]));
 }
 
 /** All values of a cluster, its curve and its band. */
-function ownRange(data, label, members) {
-  const lists = members.length ? [drawnRange(data, members)] : [];
+function ownRange(data, label, members, { low, high }) {
+  const lists = members.length ? [extent([members.map((i) => low[i]), members.map((i) => high[i])], 0.04)] : [];
   if (label === NONE || !members.length) return extent(lists.length ? lists : [[0, 1]], 0);
   const curve = clusterCurve(data, label, isAligned(data) ? data.freed : data);
   return extent([...lists, edges(curve, -2), edges(curve, 2)], 0.02);
 }
 
 /** How many courses reach beyond a range. */
-function beyond(data, members, [low, high]) {
-  return members.filter((i) => shownCourse(data, i).values.some((value) => value < low || value > high)).length;
-}
-
-function curvesOf(data) {
-  return Array.from({ length: data.k }, (_, label) => clusterCurve(data, label).mean);
-}
-
-/** All values but the wildest few, and every curve. */
-function mostValues(data) {
-  const sample = Float64Array.from(some(data.values, 20000)).sort();
-  const at = (share) => sample[Math.round(share * (sample.length - 1))] + data.mean;
-  const curves = curvesOf(data);
-  if (isAligned(data)) return alignedRange(data, curves);
-  return extent([[at(0.002), at(0.998)], ...curves], 0.04);
+function beyond(members, reach, [low, high]) {
+  return members.filter((i) => reach.low[i] < low || reach.high[i] > high).length;
 }
 
 /** A panel: the courses of a cluster as thin lines, its curve and its band. */

@@ -3,6 +3,8 @@
 const MEMBER_HEIGHT = 30;
 const SURE = 0.8;
 const NEAREST = 5;
+const MOST_TERMS = 12;
+const MOST_Q = 0.05;
 
 /** The nearest clusters and how far their curves are away: the root mean square difference, in units of the values. */
 function nearestClusters(data, label) {
@@ -47,7 +49,7 @@ class MemberList {
   row(i, place) {
     const { data } = this;
     const press = button("", () => this.open(i), { class: "link", title: data.names[i], "data-course": i });
-    press.append(named(data.names[i]));
+    press.append(...[starOf(i), named(data.names[i])].filter(Boolean));
     const row = html("div", { class: "member" }, press, html("span", {}, data.probability ? chance(data.probability[i]) : ""));
     row.style.top = `${place * MEMBER_HEIGHT}px`;
     return row;
@@ -81,10 +83,10 @@ class ClusterPage {
   show(label) {
     const { data } = this;
     this.label = label;
-    this.members = this.panels.members.get(label);
+    this.members = shownOf(data, this.panels.members.get(label));
     const picture = html("div", { class: "figure" });
     this.node.replaceChildren(this.head(), html("div", { class: "cluster-parts" },
-      html("div", {}, picture, this.tools(), html("p", { class: "hint" }, this.panels.remark(label)), ...this.near(), ...this.terms()), this.memberPart()));
+      html("div", {}, picture, this.tools(), ...this.terms(), ...this.near()), this.memberPart()));
     if (!this.node.open) this.node.showModal();
     figure(picture, (width) => this.draw(width));
     this.choose("all");
@@ -97,24 +99,32 @@ class ClusterPage {
     const { data, label, members } = this;
     const labels = axisLabels(data, label);
     const height = Math.max(Math.min(Math.round(width * 0.5), 380), 240);
-    return panelChart(data, label, members, { width, height, range: ownRange(data, label, members), xLabel: labels.time, yLabel: labels.value });
+    return panelChart(data, label, members, { width, height, range: ownRange(data, label, members, this.panels.reach), xLabel: labels.time, yLabel: labels.value });
   }
 
   head() {
     const { label, members } = this;
     const title = label === NONE ? "None of these" : `Cluster ${label}`;
-    const words = this.data.shapes[label] ?? "";
+    const all = this.panels.members.get(label).length;
+    const size = members.length === all ? counted(all, "course") : `${count(members.length)} of ${counted(all, "course")}`;
+    const words = [this.data.shapes[label], this.conditions()].filter(Boolean).map((text) => ` \u00b7 ${text}`).join("");
     return html("header", { class: "cluster-head" },
       html("h2", { id: "cluster-name", tabindex: "-1" }, badge(label, title)),
-      html("p", { class: "grow" }, `${counted(members.length, "course")}${words ? ` \u00b7 ${words}` : ""}`),
+      html("p", { class: "grow" }, `${size}${words}`),
       button("Previous", () => this.step(-1), { class: "quiet", id: "cluster-previous" }),
       button("Next", () => this.step(1), { class: "quiet", id: "cluster-next" }),
       button("Close", () => this.node.close(), { class: "quiet", id: "cluster-close" }));
   }
 
+  /** How many of its courses are of each condition, in words; nothing where there are none. */
+  conditions() {
+    const { members, data: { conditions } } = this;
+    return conditions ? conditions.names.map((name, k) => `${shortened(name)}: ${count(members.filter((i) => conditions.of[i] === k).length)}`).join(", ") : "";
+  }
+
   tools() {
     const { data, label } = this;
-    return html("div", { class: "controls" }, html("span", { class: "grow" }),
+    return html("div", { class: "controls" }, html("p", { class: "hint grow" }, this.panels.remark(label)),
       button("Figure (SVG)", () => saveSvg(this.draw(SAVED_WIDTH), `${data.title}-${clusterName(label)}`), { class: "quiet", id: "cluster-svg" }));
   }
 
@@ -132,14 +142,16 @@ class ClusterPage {
       html("table", { class: "plain", id: "near" }, html("tbody", {}, ...rows))];
   }
 
+  /** The terms that it is enriched for. */
   terms() {
-    const found = (this.data.enrichment ?? []).filter(([cluster]) => cluster === String(this.label)).slice(0, 12);
     if (!this.data.enrichment) return [];
+    const found = this.data.enrichment.filter(([cluster, , , , , , , q]) => cluster === String(this.label) && q <= MOST_Q).slice(0, MOST_TERMS);
     const rows = found.map(([, term, name, genes, within, , fold, q]) => html("tr", {}, html("td", {}, `${name} (${term})`),
       html("td", { class: "number" }, `${genes} of ${within}`), html("td", { class: "number" }, `\u00d7 ${digits(fold, 3)}`),
-      html("td", { class: "number" }, `q = ${q.toPrecision(2)}`)));
-    return [html("h3", {}, "Terms"), rows.length ? html("table", { class: "plain", id: "cluster-terms" }, html("tbody", {}, ...rows))
-      : html("p", { class: "hint" }, "No term was found for this cluster.")];
+      html("td", { class: "number" }, q.toPrecision(2))));
+    const head = ["Enriched terms", "genes", "fold", "q"].map((title, i) => html("th", { scope: "col", class: i ? "number" : null }, title));
+    return rows.length ? [html("table", { class: "plain", id: "cluster-terms" }, html("thead", {}, html("tr", {}, ...head)), html("tbody", {}, ...rows))]
+      : [html("p", { class: "hint" }, `No term is enriched (q at most ${MOST_Q}).`)];
   }
 
   // -- members -------------------------------------------------------------------------------------------------------
@@ -157,7 +169,7 @@ class ClusterPage {
     const say = async () => { status.textContent = (await copy(names())) ? `${counted(this.list.members.length, "name")} copied.` : "Please use the file instead."; };
     return html("div", {}, html("h3", {}, "Members"), html("div", { class: "controls" }, select,
       button("Copy", say, { class: "quiet", id: "member-copy" }),
-      button("Save as text", () => save(names(), filename(`${data.title}-${clusterName(this.label)}`, "txt"), "text/plain;charset=utf-8"),
+      button("Save", () => save(names(), filename(`${data.title}-${clusterName(this.label)}`, "txt"), "text/plain;charset=utf-8"),
         { class: "quiet", id: "member-save" }), status), this.list.node);
   }
 

@@ -44,10 +44,11 @@ function conditionBox(data, k, ticking) {
   return html("label", {}, box, sample, named(data.conditions.names[k]));
 }
 
-/** The numbers of the table of clusters and conditions become buttons. */
+/** The numbers of the table of clusters and conditions become buttons, beside the colours of the clusters. */
 function chooseCells(choose) {
   for (const row of document.querySelectorAll("#by-condition tbody tr")) {
     const label = /\d+/.exec(row.cells[0].textContent);
+    row.cells[0].replaceChildren(badge(label ? Number(label[0]) : NONE, row.cells[0].textContent));
     [...row.cells].slice(1).forEach((cell, k) => {
       const words = cell.textContent;
       if (!words.startsWith("0 ")) cell.replaceChildren(button(words, () => choose(label ? Number(label[0]) : NONE, k), { class: "link" }));

@@ -6,9 +6,9 @@ const MINI = { width: 170, height: 92 };
 function borderWords({ nearest, gap, verdict }, c, name) {
   if (gap[c] === null) return null;
   const other = name(nearest[c]);
-  const words = { apart: `apart: ${other} is the nearest,`, "runs into": `runs into ${other},`,
-    divided: `has gaps within as wide as to ${other},` };
-  return `${words[verdict[c]] ?? `the nearest is ${other},`} ${digits(gap[c], 2)} away`;
+  const words = { apart: `apart: ${other} is the nearest`, "runs into": `runs into ${other}`,
+    divided: `has gaps within as wide as to ${other}` };
+  return `${words[verdict[c]] ?? `the nearest is ${other}`} (gap ${digits(gap[c], 2)})`;
 }
 
 /** How many of a cluster's courses are not sure of it, in words; null where nobody knows. */

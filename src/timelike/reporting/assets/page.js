@@ -8,9 +8,9 @@ class Panels {
   /** @param choose called with the cluster that was chosen */
   constructor(data, choose) {
     Object.assign(this, { data, choose, chosen: null });
-    this.measure();
     const labels = [...Array(data.k).keys(), ...(data.hasNone ? [NONE] : [])];
     this.members = new Map(labels.map((label) => [label, membersOf(data, label)]));
+    this.measure();
     this.nodes = new Map(labels.map((label) => [label, this.panel(label)]));
     byId("panel-order").addEventListener("change", () => this.arrange());
     byId("panel-least").addEventListener("input", () => this.arrange());
@@ -24,7 +24,8 @@ class Panels {
 
   /** Finds the range of values that all panels share. */
   measure() {
-    this.range = commonRange(this.data);
+    this.reach = reaches(this.data);
+    this.range = commonRange(this.data, this.members, this.reach);
   }
 
   /** The members of each cluster whose conditions are ticked. */
@@ -34,7 +35,7 @@ class Panels {
 
   /** The range of values of a panel, as was chosen: that of all, or its own. */
   rangeOf(label) {
-    return byId("panel-scale").value === "own" ? ownRange(this.data, label, this.members.get(label)) : this.range;
+    return byId("panel-scale").value === "own" ? ownRange(this.data, label, this.members.get(label), this.reach) : this.range;
   }
 
   /** Draws the panel of a cluster, once it is in the page. */
@@ -42,7 +43,7 @@ class Panels {
     if (this.drawn.has(label)) return;
     this.drawn.add(label);
     const host = this.nodes.get(label).querySelector(".figure");
-    const height = byId("panels").matches(".many") ? 84 : byId("panels").matches(".several") ? 112 : 158;
+    const height = byId("panels").matches(".many") ? 84 : byId("panels").matches(".several") ? 122 : 158;
     figure(host, (width) => panelChart(this.data, label, shownOf(this.data, this.members.get(label)), { width, height, range: this.rangeOf(label) }));
   }
 
@@ -51,7 +52,7 @@ class Panels {
     const { data, members } = this;
     const words = [];
     if (this.hidden) words.push(`${count(this.hidden)} of ${count(members.size)} panels are hidden.`);
-    const out = byId("panel-scale").value === "own" ? 0 : beyond(data, [...members.values()].flat(), this.range);
+    const out = byId("panel-scale").value === "own" ? 0 : beyond([...members.values()].flat(), this.reach, this.range);
     if (out) words.push(`${counted(out, "course")} ${out === 1 ? "reaches" : "reach"} beyond the shared scale; on scales of their own all are seen whole.`);
     byId("panel-status").textContent = words.join(" ");
     const { time, value } = axisLabels(data);
@@ -63,7 +64,7 @@ class Panels {
     const size = this.members.get(label).length;
     const press = button("", () => this.choose(label),
       { class: "panel-title", "aria-pressed": "false" });
-    const title = label === NONE ? "None of these" : `Cluster ${label}`;
+    const title = label === NONE ? "In none" : `Cluster ${label}`;
     press.append(badge(label, title), html("span", { class: "grow" }), " ",
       html("span", { class: "size" }, counted(size, "course")));
     const picture = html("div", { class: "figure" });

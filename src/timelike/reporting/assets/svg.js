@@ -103,7 +103,9 @@ let clips = 0;
  * that axis a number is, `x` from where to where the axis goes.
  */
 function axes({ width, height, x, y, xLabel, yLabel, label, top = 8, xTicks = ticks, place = (number) => number }) {
-  const yTicks = ticks(y, Math.max(height / 55, 3.5));
+  const about = Math.max(height / 55, 3.5);
+  const few = ticks(y, about);
+  const yTicks = few.length < 2 ? ticks(y, 2 * about) : few;
   const widest = Math.max(...yTicks.map((t) => beside(t, (y[1] - y[0]) / 100).length));
   const margin = { left: (yLabel ? 24 : 8) + widest * 6.6 + 4, right: 12, top, bottom: xLabel ? 36 : 20 };
   const along = scale(x, [margin.left, width - margin.right]);
@@ -182,8 +184,9 @@ function legend(entries, left, y) {
       : svg("line", { x1: x, x2: x + 14, y1: y - 4, y2: y - 4, stroke: color, "stroke-width": 2.2,
         "stroke-dasharray": dashed ? "4 3" : null });
     if (dashes !== undefined) group.append(svg("line", { x1: x - 4, x2: x + 18, y1: y - 4, y2: y - 4, stroke: color, "stroke-width": 1.8, "stroke-dasharray": dashes }));
-    group.append(mark, svg("text", { x: x + 19, y, fill: "var(--ink)" }, text));
-    x += 19 + 6.3 * text.length + 16;
+    const beside = dashes === undefined ? 19 : 23;
+    group.append(mark, svg("text", { x: x + beside, y, fill: "var(--ink)" }, text));
+    x += beside + 6.3 * text.length + 16;
   }
   return group;
 }
@@ -202,7 +205,7 @@ function figure(host, draw) {
 
 /** Draws a figure anew. */
 function fit(entry) {
-  entry.width = Math.max(Math.floor(entry.host.clientWidth), 240);
+  entry.width = Math.max(Math.floor(entry.host.clientWidth), 140);
   entry.host.replaceChildren(entry.draw(entry.width));
 }
 
