@@ -9,20 +9,11 @@ import pytest
 
 import timelike as tl
 from timelike.clusters.curves.ascent import fit_k, responsibilities
-from timelike.clusters.curves.bound import (
-    ALPHA,
-    NONE,
-    Clusters,
-    given_the_others,
-    left_out,
-    log_division,
-    predictive,
-    sample,
-    scores,
-    soften,
-)
+from timelike.clusters.curves.bound import ALPHA, NONE, Clusters, log_division, sample, scores, soften
 from timelike.clusters.curves.draws import divisions, matching, sweeps
+from timelike.clusters.curves.left_out import SLIGHT, given_the_others, left_out, predictive
 from timelike.clusters.curves.membership import judged, weighed_at_nodes
+from timelike.gp.information import evidence
 
 GP = tl.GP.se(length_scale=0.3, signal_sd=1.0, noise_sd=0.8)
 TIMES = np.linspace(0, 1, 6)
@@ -157,3 +148,23 @@ def test_noise_as_large_as_the_signal_is_not_stated_with_certainty():
         right.append((linear_sum_assignment(-joint)[1][found.nearest] == truth).mean())
     assert len(stated) >= 5
     assert np.mean(stated) - np.mean(right) < 0.05
+
+
+@pytest.mark.parametrize("gaps", [False, True])
+def test_courses_that_share_a_design_are_left_out_as_one_by_one(gaps):
+    rng = np.random.default_rng(2)
+    values = rng.standard_normal((3, 6))[rng.integers(0, 3, 400)] + 0.5 * rng.standard_normal((400, 6))
+    if gaps:
+        values[:90, 2] = values[50:170, 4] = np.nan  # some patterns of many courses, one of few
+    state = sample(GP.at(tl.TimeCourses.from_arrays(TIMES, values))).at(0.2)
+    r = rng.dirichlet([0.2, 0.2, 0.2, 0.05], 400)
+    r[7] = [0, 1, 0, 0]
+    clusters = Clusters.of(state, r)
+    found = given_the_others(state, r, clusters)
+    for k in range(3):
+        expected = left_out(state, r, clusters, np.full(400, k))
+        within = r[:, k] > SLIGHT
+        np.testing.assert_allclose(found[within, k], expected[within], atol=1e-9)
+        joined = evidence(clusters.A[k] + state.A[state.design_of], clusters.b[k] + state.b) - clusters.evidence[k]
+        np.testing.assert_allclose(found[~within, k], joined[~within], atol=1e-9)
+        np.testing.assert_allclose(predictive(state, clusters)[:, k], joined, atol=1e-9)

@@ -11,16 +11,8 @@ from sklearn.metrics import adjusted_rand_score
 import oracle
 import timelike as tl
 from timelike.clusters import saved
-from timelike.clusters.curves.bound import (
-    NONE,
-    Clusters,
-    Given,
-    left_out,
-    predictive,
-    rescaled,
-    sample,
-    soften,
-)
+from timelike.clusters.curves.bound import NONE, Clusters, Given, rescaled, sample, soften
+from timelike.clusters.curves.left_out import left_out, predictive
 from timelike.clusters.curves.mixture import _too_rough, mixture
 from timelike.clusters.curves.noise import COMMON, Noise
 from timelike.clusters.curves.refinement import Within

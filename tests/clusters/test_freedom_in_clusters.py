@@ -13,8 +13,9 @@ import timelike as tl
 from timelike.clusters.curves.aligned_merges import Grid, agglomerate_aligned
 from timelike.clusters.curves.alignment import on_circle, on_nodes
 from timelike.clusters.curves.ascent import given_up
-from timelike.clusters.curves.bound import NONE, Given, Rule, left_out, sample, soften
+from timelike.clusters.curves.bound import NONE, Given, Rule, sample, soften
 from timelike.clusters.curves.freedom_search import on_other_nodes
+from timelike.clusters.curves.left_out import left_out
 from timelike.exceptions import DataWarning, InputError
 from timelike.gp.freedom import Freedom
 from timelike.gp.information import evidence

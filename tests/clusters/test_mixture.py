@@ -15,18 +15,8 @@ from sklearn.gaussian_process.kernels import ExpSineSquared
 import timelike as tl
 from timelike.clusters.curves import curve_clustering
 from timelike.clusters.curves.ascent import Effort, best_spread, climb, climb_learning, fit_k, one_hot, walk
-from timelike.clusters.curves.bound import (
-    NONE,
-    Clusters,
-    Fit,
-    Given,
-    left_out,
-    log_prior,
-    predictive,
-    sample,
-    scores,
-    soften,
-)
+from timelike.clusters.curves.bound import NONE, Clusters, Fit, Given, log_prior, sample, scores, soften
+from timelike.clusters.curves.left_out import left_out, predictive
 from timelike.clusters.curves.membership import kept
 from timelike.clusters.curves.mixture import choose, mixture
 from timelike.clusters.nmi import nmi
@@ -628,3 +618,24 @@ def test_peaks_a_period_apart_are_numbered_by_the_first():
     peaks = [grid[np.flatnonzero(mean > mean.max() - 1e-9)[0]] for mean in found.curves(grid).mean]
     assert peaks == sorted(peaks)
     assert peaks[1] < 0.5
+
+
+def test_blocks_and_threads_of_many_courses_change_nothing(monkeypatch):
+    rng = np.random.default_rng(3)
+    values = rng.standard_normal((4, 6))[rng.integers(0, 4, 900)] + 0.5 * rng.standard_normal((900, 6))
+    values[100:140, 3] = np.nan
+    courses, gp = tl.TimeCourses.from_arrays(np.linspace(0, 1, 6), values), tl.GP.se(0.3, 1.0, 0.5)
+    effort = Effort(scouts=200, walkers=400, many=500, few=300)
+    whole = mixture(courses, gp, k=4, robust=False, effort=effort)
+    monkeypatch.setattr("timelike.clusters.curves.bound.BLOCK", 128)
+    monkeypatch.setattr("timelike.clusters.curves.bound.FEW_DESIGNS", 1)
+    found = []
+    for threads in (1, 3):
+        monkeypatch.setattr("timelike.clusters.curves.bound.thread_count", lambda _, threads=threads: threads)
+        found.append(mixture(courses, gp, k=4, robust=False, effort=effort))
+    one, three = found
+    assert one.path == three.path
+    assert one.responsibilities.tobytes() == three.responsibilities.tobytes()
+    assert one.probabilities.tobytes() == three.probabilities.tobytes()
+    np.testing.assert_allclose(one.probabilities, whole.probabilities, atol=1e-6)
+    assert one.path[0].bound == pytest.approx(whole.path[0].bound, rel=1e-9)

@@ -13,7 +13,8 @@ import oracle
 import timelike as tl
 from timelike.clusters import saved
 from timelike.clusters.curves.ascent import level_evidence, levelled, one_hot
-from timelike.clusters.curves.bound import NONE, Clusters, Given, Rule, left_out, predictive, sample, soften
+from timelike.clusters.curves.bound import NONE, Clusters, Given, Rule, sample, soften
+from timelike.clusters.curves.left_out import left_out, predictive
 from timelike.clusters.curves.mixture import mixture
 from timelike.clusters.curves.noise import COMMON, Noise
 

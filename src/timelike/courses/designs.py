@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from timelike.base.arrays import Floats, Ints
+
+PEELED = 3
+"""So many designs are looked for among all others at once, before these are looked at one by one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,11 +54,35 @@ class Designs:
 def distinct(designs: Designs) -> tuple[Designs, Ints]:
     """The different ones among `designs`, and for each of `designs` its number among them."""
     rows = designs.points if designs.errors is None else np.column_stack([designs.points, designs.errors])
-    keys = (rows[a:b].tobytes() for a, b in pairwise(designs.starts))
+    rows = np.ascontiguousarray(rows)
     number: dict[bytes, int] = {}
-    of = np.array([number.setdefault(key, len(number)) for key in keys], dtype=np.intp)
-    _, first = np.unique(of, return_index=True)
-    return take_designs(designs, first), of
+    of, left = np.empty(len(designs), dtype=np.intp), np.arange(len(designs))
+    for _ in range(PEELED):
+        if len(left):
+            like = _like(designs, rows, left)
+            of[left[like]] = number.setdefault(_key(designs, rows, left[0]), len(number))
+            left = left[~like]
+    for i in left:
+        of[i] = number.setdefault(_key(designs, rows, i), len(number))
+    _, first, of = np.unique(of, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    return take_designs(designs, first[order]), np.argsort(order)[of]
+
+
+def _key(designs: Designs, rows: Floats, i: Any) -> bytes:
+    return rows[designs.starts[i] : designs.starts[i + 1]].tobytes()
+
+
+def _like(designs: Designs, rows: Floats, which: Ints) -> NDArray[np.bool_]:
+    """Which of some designs are the first of them, to the bit: compared all at once, as most often nearly all are."""
+    size, bits = designs.sizes[which[0]], rows.view(np.uint64)
+    result = designs.sizes[which] == size
+    places = designs.starts[:-1][which[result]]
+    alike = np.ones(len(places), dtype=bool)
+    for at in range(size):
+        alike &= (bits[places + at] == bits[places[0] + at]).all(axis=1)
+    result[result] = alike
+    return np.asarray(result)
 
 
 def distinct_points(points: Floats) -> tuple[Floats, Ints]:

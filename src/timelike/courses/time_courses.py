@@ -485,7 +485,8 @@ class TimeCourses:
         if errors is None:
             return TimeCourses(self.names, self.designs, self.design_of, frozen(values))
         owner = np.repeat(np.arange(len(self)), self.sizes)
-        return _from_flat(self.names, owner, self.points, values, errors)
+        _check_errors(self.names, owner, self.points, errors)
+        return TimeCourses(self.names, *distinct(Designs(self.points, errors, self.starts)), frozen(values))
 
     def _positions(self, which: Any) -> Ints:
         if isinstance(which, slice):
@@ -626,13 +627,19 @@ def _from_flat(
     if infinite.any():
         at = int(np.argmax(infinite))
         raise InputError(checks.infinite(names[owner[at]], points[at], values[at]))
-    if errors is not None and not (valid := np.isfinite(errors) & (errors >= 0)).all():
+    if errors is not None:
+        _check_errors(names, owner, points, errors)
+    order = np.lexsort((*points.T[::-1], owner))  # replicates keep the order in which they came
+    points, errors = points[order], None if errors is None else errors[order]
+    designs, design_of = distinct(Designs(points, errors, offsets(lengths)))
+    return TimeCourses(names, designs, design_of, frozen(values[order]))
+
+
+def _check_errors(names: tuple[str, ...], owner: Ints, points: Floats, errors: Floats) -> None:
+    """Raise where the error of a value is none."""
+    if not (valid := np.isfinite(errors) & (errors >= 0)).all():
         at = int(np.argmin(valid))
         raise InputError(
             f"the error of course {names[owner[at]]!r} at time {checks.time(points[at])} is {errors[at]}: expected a "
             "finite standard error, zero or more. Where a value says nothing, give NaN for the value."
         )
-    order = np.lexsort((*points.T[::-1], owner))  # replicates keep the order in which they came
-    points, errors = points[order], None if errors is None else errors[order]
-    designs, design_of = distinct(Designs(points, errors, offsets(lengths)))
-    return TimeCourses(names, designs, design_of, frozen(values[order]))

@@ -6,8 +6,9 @@ is learned in memory alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import cache
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -46,6 +47,8 @@ COARSE, ONE_COARSE = (7, 9), (25, 13)
 """moved by so many nodes of gains, and of delays, at most: where both are free, and where one is,"""
 COARSE_RANK = 10
 """and seen in so many directions."""
+NEIGHBOUR, AWAY, PARABOLAS = 1.1, 2.0, 5
+"""A spread is sought between neighbours of one that is known, so many times as large, no further away, in few steps."""
 PATIENCE = 4
 """The number of clusters is raised until the bound has not risen for so many steps."""
 
@@ -106,15 +109,15 @@ def climb(data: Courses, start: Weights, spread: float) -> Fit:
     return fit
 
 
-def climb_learning(data: AnySpread, start: Given, spread: float | None = None) -> Fit:
+def climb_learning(data: AnySpread, start: Given, spread: float | None = None, near: float | None = None) -> Fit:
     """The top of the bound above these weights, where the best spread and noise for the weights and sweeps take turns.
 
-    The spread can be given, too.
+    The spread can be given, too, or one that it is `near`.
     """
-    tolerance, best, tau = still(len(data)), -np.inf, spread
+    tolerance, best, tau = still(len(data)), -np.inf, near if spread is None else spread
     for _ in range(ROUNDS):
         if spread is None:
-            tau = best_spread(data, start, tau if len(data.nodes) > 1 else None)
+            tau = best_spread(data, start, tau)
         at = data.at(tau or 0.0)
         fit = _until_still(at, levelled(at, start), tolerance)
         empty = _empty(fit.clusters.n)
@@ -142,10 +145,10 @@ def level_evidence(state: AtSpread, clusters: Clusters, r: Floats) -> LevelEvide
     return LevelEvidence(state.by_node(logs), r)
 
 
-def climbed(data: AnySpread, start: Given, spread: float | None) -> Fit:
+def climbed(data: AnySpread, start: Given, spread: float | None, near: float | None = None) -> Fit:
     """The top of the bound above these weights, with a given spread or one that is learned on the way."""
     if spread is None or data.noise.between > 0:
-        return climb_learning(data, start, spread)
+        return climb_learning(data, start, spread, near)
     return climb(data, start, spread)
 
 
@@ -171,7 +174,10 @@ def _empty(n: Floats) -> Bools:
 
 def responsibilities(data: AnySpread, fit: Fit) -> Given:
     """The weights of courses in memory, as numbers."""
-    return fit.weights if isinstance(fit.weights, Given) else Given(*fit.weights.of(data.at(fit.spread)))
+    if isinstance(fit.weights, Given):
+        return fit.weights
+    weights = list(data.at(fit.spread).each(lambda state, _: fit.weights.of(state)))
+    return Given(np.concatenate([r for r, _ in weights]), sum(uncertainty for _, uncertainty in weights))
 
 
 def check_spread(spread: Any) -> None:
@@ -181,18 +187,40 @@ def check_spread(spread: Any) -> None:
 
 
 def best_spread(data: AnySpread, given: Given, near: float | None = None) -> float:
-    """The spread with the largest bound for given responsibilities; only `near` another one if that is given."""
+    """The spread with the largest bound for given responsibilities, sought `near` another one first."""
     from scipy.optimize import minimize_scalar
 
+    @cache
     def loss(spread: float) -> float:
         state = data.at(spread)
         r, _ = given.of(state)
         return -explained(state, Clusters.of(state, r), r)
 
-    options = {"xatol": 1e-4 if len(data.nodes) == 1 else 2e-3}  # where noise is uncertain, so is the spread
-    bounds = (0.0, MAX_SPREAD) if near is None else (0.7 * near, 1.4 * near + 0.02)
+    single = len(data.nodes) == 1
+    if near and single and (found := _lowest(loss, near)) is not None:
+        return found
+    options = {"xatol": 1e-4 if single else 2e-3}  # where noise is uncertain, so is the spread
+    bounds = (0.0, MAX_SPREAD) if near is None or single else (0.7 * near, 1.4 * near + 0.02)
     found = minimize_scalar(loss, bounds=bounds, method="bounded", options=options)
     return 0.0 if loss(0.0) <= found.fun else float(found.x)
+
+
+def _lowest(loss: Callable[[float], float], near: float) -> float | None:
+    """Where the loss is lowest, by parabolas through three points around `near`; None where they lead away from it."""
+    points = [near / NEIGHBOUR, near, near * NEIGHBOUR]
+    for _ in range(PARABOLAS):
+        a, b, c = sorted(points, key=loss)[:3]
+        bend = (loss(b) - loss(a)) / (b - a), (loss(c) - loss(a)) / (c - a)
+        curvature = (bend[0] - bend[1]) / (b - c)
+        if curvature <= 0:
+            return None
+        x = (a + b - bend[0] / curvature) / 2
+        if not near / AWAY < x < near * AWAY:
+            return None
+        points.append(x)
+        if abs(x - a) < 1e-4 or curvature * (x - a) ** 2 < 1e-4:
+            return min(points, key=loss)
+    return None
 
 
 # -- where to start ----------------------------------------------------------------------------------------------
@@ -303,7 +331,7 @@ def _climbs_to(data: AnySpread, k: int, spread: float | None, seed: int, scouts:
     found = [climbed(data, starts.at(k), spread)]
     finer = climbed(data, starts.at(k + 3), spread) if k + 3 <= len(data) else found[0]
     while finer.k > k:
-        finer = climbed(data, merged(data, finer), spread)
+        finer = climbed(data, merged(data, finer), spread, finer.spread)
         found.append(finer)
     return found
 
@@ -314,7 +342,7 @@ def lifted(data: Courses, fit: Fit, spread: float | None, effort: Effort = EFFOR
     if not isinstance(data, AnySpread):
         return climb(data, start, fit.spread)
     if spread is None and len(data) * len(data.nodes) <= effort.many:
-        return climb_learning(data, Given(*start.of(data.at(fit.spread))))
+        return climb_learning(data, Given(*start.of(data.at(fit.spread))), near=fit.spread)
     if data.noise.between > 0:
         return climb_learning(data, Given(*start.of(data.at(fit.spread))), fit.spread)
     return climb(data, start, fit.spread)
@@ -324,17 +352,18 @@ def walk(data: AnySpread, spread: float | None, max_k: int, seed: int, effort: E
     """The best fit for each number of clusters: up along the tree until the bound stops rising, then down by merges."""
     fits: dict[int, Fit] = {}
     starts = Starts(data, spread, seed, effort.scouts)
-    stalled = 0
+    stalled, near = 0, None
     for k in _ladder(min(max_k, len(starts.scouts))):
         top = max((fit.bound for fit in fits.values()), default=-np.inf)
-        found = climbed(data, starts.at(k), spread)
+        found = climbed(data, starts.at(k), spread, near)
+        near = found.spread
         _offer(fits, found)
         stalled = 0 if found.bound > top else stalled + 1
         if stalled == PATIENCE:
             break
     at = fits[max(fits)]
     while at.k > 1:
-        at = climbed(data, merged(data, at), spread)
+        at = climbed(data, merged(data, at), spread, at.spread)
         _offer(fits, at)
         at = fits[at.k]
     return [fits[k] for k in sorted(fits)]

@@ -19,21 +19,26 @@ besides what :meth:`Nodes.log_evidence` says of the clusters' nodes, and ``sum r
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache, reduce
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
 from timelike.base.arrays import Bools, Floats, Ints
+from timelike.base.blas import one_thread_below
+from timelike.base.threads import thread_count
+from timelike.base.tiles import spans
 from timelike.clusters.curves.nodes import ONE, Nodes
 from timelike.clusters.curves.noise import COMMON, Noise
 from timelike.exceptions import InputError
 from timelike.gp.basis import Basis, basis
 from timelike.gp.freedom import NONE as NO_FREEDOM
 from timelike.gp.freedom import Freedom
-from timelike.gp.information import Information, chunks, evidence, heights, log_det_plus_identity
+from timelike.gp.information import Information, chunks, evidence, log_det_plus_identity
 from timelike.gp.modelled import MAX_RANK
 from timelike.gp.rough import constants, times_of
 
@@ -42,14 +47,18 @@ if TYPE_CHECKING:
 
     from timelike.gp.modelled import Modelled
 
+Found = TypeVar("Found")
+
 ALPHA = 1.0
 """Dirichlet weight of each cluster: all divisions of the courses among K clusters are equally likely."""
 NONE = 0.01
 """Share of the courses that is expected to belong to no cluster."""
+BLOCK = 16_384
+"""Courses that are swept over at once: with their weights they fit into the cache."""
+FEW_DESIGNS, NUMBERS = 64, 160_000
+"""Blocks share the matrices of so many designs; where there are more, they have so many numbers of those at once."""
 LONG_RUN = 8
 """Where so many rows in a row have the same design, on average, they are worked on as one."""
-SLIGHT = 1e-3
-"""A course with a smaller weight in a cluster is not taken out of it before it is judged."""
 NEGLIGIBLE = 1e-8
 """Directions in which all courses together tell less than this, against 1 of the prior, are left out."""
 
@@ -83,10 +92,42 @@ class AtSpread:
 
     def sweep(self, weights: Weights) -> Fit:
         """The clusters that the courses sum to with these weights, and their bound."""
+        if isinstance(weights, Rule) and len(self.blocks) > 1:
+            return summed(self.each(lambda state, _: sums(state, weights)), weights, self.spread, len(self))
         r, uncertainty = weights.of(self)
         clusters = Clusters.of(self, r)
         value = explained(self, clusters, r) + uncertainty + log_division(clusters.n, len(self))
         return Fit(Given(r, uncertainty), clusters, self.spread, value)
+
+    @cached_property
+    def packed(self) -> Floats:
+        """Lower triangles of A, (G, r (r + 1) / 2)."""
+        return packed(self.A)
+
+    @cached_property
+    def blocks(self) -> list[tuple[slice, AtSpread]]:
+        """Runs of the courses that fit into the cache with their weights; where there are nodes, all are one."""
+        size = BLOCK if len(self.A) <= FEW_DESIGNS else max(1, NUMBERS // self.A[0].size)
+        if len(self.nodes) > 1 or len(self) <= size:
+            return [(slice(None), self)]
+        return [(rows, self._rows(rows)) for rows in spans(slice(0, len(self)), size)]
+
+    def _rows(self, rows: slice) -> AtSpread:
+        """Some of the courses, where there is one node."""
+        A, design_of = self.A, self.design_of[rows]
+        if len(A) > FEW_DESIGNS:
+            used, design_of = np.unique(design_of, return_inverse=True)
+            A = A[used]
+        of_course = self.b[rows], self.c[rows], self.own[rows], design_of.ravel()
+        return AtSpread(self.spread, A, *of_course, self.diagonal)
+
+    def each(self, work: Callable[[AtSpread, slice], Found]) -> Iterator[Found]:
+        """The results of the work on each block, in the order of the blocks, whatever the number of threads."""
+        if len(self.blocks) == 1:
+            yield work(self, slice(None))
+            return
+        with one_thread_below(), ThreadPoolExecutor(thread_count(None)) as pool:
+            yield from pool.map(lambda block: work(block[1], block[0]), self.blocks)
 
     def by_node(self, rows: Floats) -> Floats:
         """What there is for each row, for each node and course: (M, N, ...)."""
@@ -433,7 +474,7 @@ class Clusters:
     def of(cls, state: AtSpread, r: Floats) -> Clusters:
         """The sums over courses with responsibilities r (N, K + 1)."""
         r = r[:, :-1]
-        A = np.tensordot(state.per_design(r).T, state.A, axes=1)
+        A = unpacked(state.per_design(r).T @ state.packed, state.A.shape[1])
         levels = state.sizes(r).T
         return cls(A, r.T @ state.b, levels.sum(axis=1), levels if len(state.nodes) > 1 else None)
 
@@ -458,6 +499,26 @@ class Clusters:
         from scipy.special import digamma
 
         return digamma(ALPHA + self.n) - digamma(ALPHA * len(self.n) + self.n.sum()) + np.log1p(-NONE)
+
+
+def packed(A: Floats) -> Floats:
+    """Lower triangles of symmetric matrices (..., r, r), row after row."""
+    return A[..., *np.tril_indices(A.shape[-1])]
+
+
+def unpacked(triangles: Floats, rank: int) -> Floats:
+    """The symmetric matrices with these lower triangles."""
+    A = np.empty((*triangles.shape[:-1], rank, rank))
+    rows, cols = np.tril_indices(rank)
+    A[..., rows, cols] = A[..., cols, rows] = triangles
+    return A
+
+
+@lru_cache
+def halves(rank: int) -> Floats:
+    """What makes ``tr(A B) / 2`` of two packed matrices a scalar product: a half on the diagonal, and one beside it."""
+    rows, cols = np.tril_indices(rank)
+    return np.where(rows == cols, 0.5, 1.0)
 
 
 def log_prior(n: Floats) -> float:
@@ -594,7 +655,7 @@ class Curves(NamedTuple):
 def beside(state: AtSpread, curves: Curves) -> Floats:
     """Expected log density of each row in each cluster with its share, and in none, up to a constant, (M N, K + 1)."""
     mean, second, log_shares, levels = curves
-    traces = state.A.reshape(len(state.A), -1) @ second.reshape(len(mean), -1).T / 2
+    traces = state.packed @ (halves(mean.shape[1]) * packed(second)).T
     traces -= log_shares
     rho = np.empty((len(state.b), len(mean) + 1))
     np.matmul(state.b, mean.T, out=rho[:, :-1])
@@ -604,6 +665,19 @@ def beside(state: AtSpread, curves: Curves) -> Floats:
         rho[:, :-1] += state.c[:, None]
         state.by_node(rho)[:, :, :-1] += levels.T[:, None]
     return rho
+
+
+def sums(state: AtSpread, weights: Weights) -> tuple[Clusters, float]:
+    """The clusters that courses at one node sum to with these weights, and what these add to the bound besides."""
+    r, uncertainty = weights.of(state)
+    return Clusters.of(state, r), uncertainty + float(state.c.sum() + r[:, -1] @ state.own)
+
+
+def summed(parts: Iterable[tuple[Clusters, float]], weights: Weights, spread: float, count: int) -> Fit:
+    """The fit of all courses from the :func:`sums` of each block of them, in this order."""
+    clusters, rest = reduce(lambda one, two: (one[0] + two[0], one[1] + two[1]), parts)
+    value = float(clusters.evidence.sum()) + rest + log_division(clusters.n, count)
+    return Fit(weights, clusters, spread, value)
 
 
 def soften(rho: Floats, levels: int = 1) -> tuple[Floats, float]:
@@ -635,81 +709,3 @@ def log_division(n: Floats, count: int) -> float:
     """Log probability of a division of `count` courses into clusters with (expected) sizes n, and the rest in none."""
     grouped = n.sum()
     return log_prior(n) + float((count - grouped) * np.log(NONE) + grouped * np.log1p(-NONE))
-
-
-# -- leaving a course out ----------------------------------------------------------------------------------------
-
-
-def left_out(state: AtSpread, r: Floats, clusters: Clusters, labels: Ints, which: Ints | None = None) -> Floats:
-    """Log density of courses given the others of a cluster each, without their constant c, at each level, (M n,).
-
-    The course itself, as far as it belongs to the cluster, is taken out of the sums first. All courses, or some.
-    """
-    which = np.arange(len(state)) if which is None else which
-    result = np.empty((len(state.nodes), len(which)))
-    for rows in chunks(len(which), len(result) * state.b.shape[1] ** 2):
-        result[:, rows] = _given_the_others(state, which[rows], r, clusters, labels[rows])
-    return result.ravel()
-
-
-def _given_the_others(state: AtSpread, which: Ints, r: Floats, clusters: Clusters, k: Ints) -> Floats:
-    weight, b = state.by_node(r)[:, which, k], state.by_node(state.b)[:, which]
-    rest = clusters.b[k] - np.einsum("mi,mid->id", weight, b)
-    if state.diagonal:
-        own = np.diagonal(state.A, axis1=1, axis2=2)
-        gains = np.maximum(np.diagonal(clusters.A, axis1=1, axis2=2)[k] - weight.T @ own, 0)
-        return _diagonal(gains + own[:, None], rest + b) - _diagonal(gains, rest)
-    A = state.A[state.design_of.reshape(len(weight), -1)[:, which]]
-    others = clusters.A[k] - np.einsum("mi,mide->ide", weight, A)
-    together = evidence if len(state.nodes.free) == 1 else heights
-    return together(others + A, rest + b) - together(others, rest)
-
-
-def _diagonal(gains: Floats, b: Floats) -> Floats:
-    return (b**2 / (1 + gains) - np.log1p(gains)).sum(axis=-1) / 2
-
-
-def given_the_others(state: AtSpread, r: Floats, clusters: Clusters) -> Floats:
-    """Log density of each row given each cluster without the course itself, (M N, K); otherwise as :func:`predictive`.
-
-    A course is taken out of every cluster that it has a share in.
-    """
-    result, at_nodes = predictive(state, clusters), state.by_node(r)[:, :, :-1]
-    which, k = np.nonzero(at_nodes.sum(axis=0) > SLIGHT)
-    density = left_out(state, r, clusters, k, which).reshape(len(at_nodes), -1)
-    if clusters.levels is not None:
-        others = np.maximum(clusters.levels[k] - at_nodes[:, which, k].T, 0)
-        density += state.by_node(state.c)[:, which] + state.nodes.log_shares(others).T
-    state.by_node(result)[:, which, k] = density
-    return result
-
-
-def predictive(state: AtSpread, clusters: Clusters) -> Floats:
-    """Log density of each row given each cluster, (M N, K): its level included, and the common part of c not."""
-    result = _predictive_diagonal(state, clusters) if state.diagonal else _predictive(state, clusters)
-    if clusters.levels is not None:
-        result += state.c[:, None]
-        state.by_node(result)[:] += state.nodes.log_shares(clusters.levels).T[:, None]
-    return result
-
-
-def _predictive_diagonal(state: AtSpread, clusters: Clusters) -> Floats:
-    result = np.empty((len(state.b), len(clusters.n)))
-    own = np.diagonal(state.A, axis1=1, axis2=2)[:, None]
-    for k, gains in enumerate(np.diagonal(clusters.A, axis1=1, axis2=2)):
-        known = _diagonal(gains, clusters.b[k])
-        state.by_node(result)[:, :, k] = _diagonal(gains + own, clusters.b[k] + state.by_node(state.b)) - known
-    return result
-
-
-def _predictive(state: AtSpread, clusters: Clusters) -> Floats:
-    result = np.empty((len(state.b), len(clusters.n)))
-    unit = np.eye(state.A.shape[1])
-    for k, own in enumerate(clusters.evidence):
-        A, z = clusters.A[k] + state.A, clusters.b[k] + state.b
-        inverse, logs = np.linalg.inv(A + unit), log_det_plus_identity(A)
-        for rows in chunks(len(z), z.shape[1] ** 2):
-            g = state.design_of[rows]
-            squares = (z[rows, None, :] @ inverse[g] @ z[rows, :, None])[:, 0, 0]
-            result[rows, k] = (squares - logs[g]) / 2 - own
-    return result

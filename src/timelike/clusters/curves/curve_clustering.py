@@ -24,11 +24,11 @@ from timelike.clusters.curves.bound import (
     Clusters,
     Given,
     expected_shares,
-    predictive,
     rescaled,
     sample,
 )
 from timelike.clusters.curves.draws import divisions
+from timelike.clusters.curves.left_out import predictive
 from timelike.clusters.curves.membership import (
     Choice,
     Step,

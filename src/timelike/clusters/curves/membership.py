@@ -18,15 +18,16 @@ from timelike.clusters.curves.bound import (
     Fit,
     Given,
     expected_shares,
-    given_the_others,
-    predictive,
     scores,
     soften,
 )
 from timelike.clusters.curves.draws import divisions
+from timelike.clusters.curves.left_out import given_the_others, predictive
 
 ODD = 0.01
 """This share of the courses, and at least one, is not listened to: those that the clusters suit worst."""
+ASKED = 10_000
+"""So many courses say whether every cluster has some, before all are asked."""
 
 
 class Step(NamedTuple):
@@ -77,10 +78,21 @@ def supported(data: AnySpread, fit: Fit, spread: float | None) -> Fit:
     """The fit without clusters that no course is nearest to: doubles of others, which share their courses."""
     while True:
         r = responsibilities(data, fit).r
-        empty = counts(likeliest(judged(data.at(fit.spread), r, fit.clusters)), fit.k) == 0
+        empty = _without_courses(data, r, fit)
         if not empty.any() or empty.all():
             return fit
         fit = climbed(data, Given.at(kept(r, ~empty, empty)), spread)
+
+
+def _without_courses(data: AnySpread, r: Floats, fit: Fit) -> Bools:
+    """Which clusters no course is nearest to; all courses are asked where some do not settle it."""
+    at_nodes = r.reshape(len(data.nodes), len(data), -1)
+    for some in (np.arange(min(ASKED, len(data))), np.arange(len(data))):
+        few, own = data.select(some).at(fit.spread), at_nodes[:, some].reshape(-1, fit.k + 1)
+        empty = counts(likeliest(judged(few, own, fit.clusters)), fit.k) == 0
+        if not empty.any():
+            break
+    return np.asarray(empty)
 
 
 def usual(few: AnySpread, fit: Fit) -> Ints:
@@ -104,12 +116,20 @@ def judged(state: AtSpread, r: Floats, clusters: Clusters) -> Floats:
 
 def judged_at_nodes(state: AtSpread, r: Floats, clusters: Clusters) -> Floats:
     """The same at each node, (M, N, K + 1)."""
-    rho = np.empty_like(r)
-    rho[:, :-1] = given_the_others(state, r, clusters)
-    rho[:, -1] = state.alone + np.log(NONE)
-    others = clusters.n - state.by_node(r)[:, :, :-1].sum(axis=0)
-    state.by_node(rho)[:, :, :-1] += np.log(expected_shares(np.maximum(others, 0)))
-    return state.by_node(soften(rho, len(state.nodes))[0])
+    result = np.empty_like(r)
+
+    def judge(some: AtSpread, rows: slice) -> None:
+        own = r[rows]
+        rho = result[rows]
+        rho[:, :-1] = given_the_others(some, own, clusters)
+        rho[:, -1] = some.alone + np.log(NONE)
+        others = clusters.n - some.by_node(own)[:, :, :-1].sum(axis=0)
+        some.by_node(rho)[:, :, :-1] += np.log(expected_shares(np.maximum(others, 0)))
+        result[rows] = soften(rho, len(some.nodes))[0]
+
+    for _ in state.each(judge):
+        pass
+    return state.by_node(result)
 
 
 def weighed_at_nodes(state: AtSpread, r: Floats, clusters: Clusters) -> Floats:

@@ -43,7 +43,7 @@ def agglomerate(state: AtSpread) -> Merges:
     All gains are kept, (N, N); each merge computes one new row of them, against all clusters at once. A cluster that
     is gone leaves its place to the last one.
     """
-    count = len(state)
+    state, count = _turned(state), len(state)
     slots, number, size = _Slots(state), np.arange(count), np.ones(count, dtype=np.intp)
     table = _Table(_first_gains(state, slots))
     pairs, gains, sizes = np.empty((count - 1, 2), np.intp), np.empty(count - 1), np.empty(count - 1, np.intp)
@@ -56,13 +56,23 @@ def agglomerate(state: AtSpread) -> Merges:
     return Merges(pairs, gains, sizes)
 
 
+def _turned(state: AtSpread) -> AtSpread:
+    """The courses along the axes of their A, where they share one: no merge depends on the axes."""
+    used = np.unique(state.design_of)
+    if state.diagonal or len(used) > 1:
+        return state
+    gains, vectors = np.linalg.eigh(state.A[used[0]])
+    A, design_of = np.diag(np.maximum(gains, 0))[None], np.zeros_like(state.design_of)
+    return AtSpread(state.spread, A, state.b @ vectors, state.c, state.own, design_of, diagonal=True)
+
+
 class _Slots:
     """Summed information of the clusters that there are now, one a slot, with the slot as last index."""
 
     def __init__(self, state: AtSpread) -> None:
         self.diagonal, rank = state.diagonal, state.A.shape[1]
         self.engine = engine(len(state) ** 2 * rank**3)
-        A = np.diagonal(state.A, axis1=1, axis2=2) if self.diagonal else state.A[:, *np.tril_indices(rank)]
+        A = np.diagonal(state.A, axis1=1, axis2=2) if self.diagonal else state.packed
         self.A = np.ascontiguousarray(A[state.design_of].T)
         self.b = np.ascontiguousarray(state.b.T)
         self.own = state.own.copy()

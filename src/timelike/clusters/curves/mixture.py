@@ -145,8 +145,9 @@ def mixture(
     with one_thread_below():
         wild = wild_values(courses.centered(gp.mean) if asked.levels else courses, gp) if robust else NONE
         search = Search(k, spread, max_k, seed, effort, noise)
-        names, earned = asked.names(wild.weighed(courses), search.for_few)
-        here = gp.at(wild.weighed(courses), asked.freedom(names))
+        weighed = wild.weighed(courses)
+        names, earned = asked.names(weighed, search.for_few)
+        here = gp.at(weighed, asked.freedom(names))
         data, choice = search.of(sample(here.smooth()))
         free, here = here.free, here.freed(data.free)
         adapted = refine == "auto" and gp.log_likelihood is not None  # a model that was not fitted is the user's

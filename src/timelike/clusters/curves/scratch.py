@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import reduce
 from itertools import pairwise
 from pathlib import Path
 from typing import TypeVar
@@ -18,7 +17,7 @@ from timelike.base import checks
 from timelike.base.arrays import Bools, Floats, Ints
 from timelike.base.threads import progress
 from timelike.base.tiles import spans
-from timelike.clusters.curves.bound import AnySpread, Clusters, Fit, Weights, along, informative, log_division
+from timelike.clusters.curves.bound import AnySpread, Clusters, Fit, Weights, along, informative, summed, sums
 from timelike.courses import TimeCourses
 from timelike.courses.designs import Designs, frozen, offsets, take_designs
 from timelike.exceptions import InputError
@@ -254,15 +253,10 @@ class BlocksAtSpread:
     def sweep(self, weights: Weights) -> Fit:
         """The clusters that the courses sum to with these weights, and their bound."""
 
-        def sums(block: Block) -> tuple[Clusters, float]:
-            state = self.source.sample(block).at(self.spread)
-            r, uncertainty = weights.of(state)
-            return Clusters.of(state, r), uncertainty + float(state.c.sum() + r[:, -1] @ state.own)
+        def of_block(block: Block) -> tuple[Clusters, float]:
+            return sums(self.source.sample(block).at(self.spread), weights)
 
-        parts = self.source.every(sums, "mixture")
-        clusters, rest = reduce(lambda one, two: (one[0] + two[0], one[1] + two[1]), parts)
-        value = float(clusters.evidence.sum()) + rest + log_division(clusters.n, len(self.source))
-        return Fit(weights, clusters, self.spread, value)
+        return summed(self.source.every(of_block, "mixture"), weights, self.spread, len(self.source))
 
 
 def _unit_courses(designs: Designs, mean: float) -> TimeCourses:

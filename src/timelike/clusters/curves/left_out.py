@@ -1,0 +1,165 @@
+"""Courses beside clusters: how likely each is given a cluster's other courses, itself left out. Pure arrays.
+
+Let a cluster have the precision ``P = I + A_k`` and the mean m, and a course (A, b) the weight r in it. With
+``d = b - A m`` the log density of the course given the others of the cluster is
+
+    (b - A m / 2) . m + (1 - r)^2 / 2 d^T (P + (1 - r) A)^-1 d - r^2 / 2 d^T (P - r A)^-1 d
+        - 1/2 log det(P + (1 - r) A) + 1/2 log det(P - r A)
+
+Where many courses share A, V with ``V^T P V = I`` and ``V^T A V`` diagonal makes both matrices diagonal, whatever r.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from timelike.base.arrays import Floats, Ints
+from timelike.clusters.curves.bound import AtSpread, Clusters, packed
+from timelike.gp.information import chunks
+from timelike.pairs.elimination import eliminate, engine
+
+SLIGHT = 1e-3
+"""A course with a smaller weight in a cluster is not taken out of it before it is judged."""
+SHARED = 50
+"""So many courses of one design are worked on as one."""
+ROWS = 8192
+"""Courses of one design that are worked on at once: what is computed of them stays in the cache."""
+PAIRS = 4096
+"""Courses with a cluster each that are worked on at once where matrices differ."""
+LEAST = 1e-12
+"""Share of the precision that is left of a cluster without its only course, at least."""
+
+
+def given_the_others(state: AtSpread, r: Floats, clusters: Clusters) -> Floats:
+    """Log density of each row given each cluster without the course itself, (M N, K); otherwise as :func:`predictive`.
+
+    A course is taken out of every cluster that it has a share in.
+    """
+    if len(state.nodes) == 1:
+        return _beside(state, clusters, r)
+    result, at_nodes = predictive(state, clusters), state.by_node(r)[:, :, :-1]
+    which, k = np.nonzero(at_nodes.sum(axis=0) > SLIGHT)
+    density = left_out(state, r, clusters, k, which).reshape(len(at_nodes), -1)
+    if clusters.levels is not None:
+        others = np.maximum(clusters.levels[k] - at_nodes[:, which, k].T, 0)
+        density += state.by_node(state.c)[:, which] + state.nodes.log_shares(others).T
+    state.by_node(result)[:, which, k] = density
+    return result
+
+
+def predictive(state: AtSpread, clusters: Clusters) -> Floats:
+    """Log density of each row given each cluster, (M N, K): its level included, and the common part of c not."""
+    result = _beside(state, clusters)
+    if clusters.levels is not None:
+        result += state.c[:, None]
+        state.by_node(result)[:] += state.nodes.log_shares(clusters.levels).T[:, None]
+    return result
+
+
+def left_out(state: AtSpread, r: Floats, clusters: Clusters, labels: Ints, which: Ints | None = None) -> Floats:
+    """Log density of courses given the others of a cluster each, without their constant c, at each level, (M n,).
+
+    The course itself, as far as it belongs to the cluster, is taken out of the sums first. All courses, or some.
+    """
+    which = np.arange(len(state)) if which is None else which
+    result = np.empty((len(state.nodes), len(which)))
+    for rows in chunks(len(which), len(result), PAIRS):
+        result[:, rows] = _given_the_others(state, which[rows], r, clusters, labels[rows])
+    return result.ravel()
+
+
+def _given_the_others(state: AtSpread, which: Ints, r: Floats, clusters: Clusters, k: Ints) -> Floats:
+    weight, b = state.by_node(r)[:, which, k], state.by_node(state.b)[:, which]
+    A = _last(state.packed)[:, state.design_of.reshape(len(weight), -1)[:, which]]
+    others = _last(packed(clusters.A))[:, k] - np.einsum("mi,tmi->ti", weight, A)
+    rest = clusters.b[k] - np.einsum("mi,mid->id", weight, b)
+    A += others[:, None]
+    return _evidence(A, np.moveaxis(rest + b, -1, 0).copy()) - _evidence(others, rest.T.copy())
+
+
+def _evidence(A: Floats, b: Floats) -> Floats:
+    """Evidence from packed A and b, which are overwritten."""
+    quadratic, log_det = eliminate(A, b)
+    return quadratic - log_det / 2
+
+
+def _last(triangles: Floats) -> Floats:
+    """Packed matrices with the matrix as last index."""
+    return np.ascontiguousarray(triangles.T)
+
+
+# -- every course beside every cluster -----------------------------------------------------------------------------
+
+
+def _beside(state: AtSpread, clusters: Clusters, r: Floats | None = None) -> Floats:
+    """Log density of each row given each cluster, (M N, K), without itself where it has weights r in clusters."""
+    result = np.empty((len(state.b), len(clusters.n)))
+    for design, rows in _by_design(state):
+        if design is None:
+            result[rows] = _with_their_own(state, rows, clusters)
+            if r is not None:
+                at, k = np.nonzero(r[rows, :-1] > SLIGHT)
+                result[rows[at], k] = left_out(state, r, clusters, k, rows[at])
+            continue
+        shared = _Shared(state.A[design], clusters)
+        for some in chunks(len(rows), 1, ROWS):
+            own = rows[some]
+            result[own] = shared.densities(state.b[own], None if r is None else r[own])
+    return result
+
+
+def _by_design(state: AtSpread) -> Iterator[tuple[int | None, Ints]]:
+    """The rows of each design that many share, and last those of all others."""
+    count = np.bincount(state.design_of, minlength=len(state.A))
+    order = np.argsort(state.design_of, kind="stable")
+    ends = np.cumsum(count)
+    for g in np.flatnonzero(count >= SHARED):
+        yield int(g), order[ends[g] - count[g] : ends[g]]
+    rest = np.flatnonzero(count[state.design_of] < SHARED)
+    if len(rest):
+        yield None, rest
+
+
+def _with_their_own(state: AtSpread, rows: Ints, clusters: Clusters) -> Floats:
+    """Log density of rows given each cluster, where each row has another matrix."""
+    A, b = _last(state.packed), clusters.b.T.copy()
+    compute = engine(len(rows) * len(clusters.n) * len(b) ** 3)
+    quadratic, log_det = compute(_last(packed(clusters.A)), b, A[:, state.design_of[rows]], state.b[rows].T.copy())
+    return np.asarray((quadratic - log_det / 2 - clusters.evidence[:, None]).T)
+
+
+class _Shared:
+    """What courses that share A need, beside each cluster."""
+
+    def __init__(self, A: Floats, clusters: Clusters) -> None:
+        half = np.linalg.inv(np.linalg.cholesky(clusters.A + np.eye(len(A))))
+        gains, turn = np.linalg.eigh(half @ A @ half.transpose(0, 2, 1))
+        self.gains = np.clip(gains, 0, 1 / LEAST)
+        self.vectors = half.transpose(0, 2, 1) @ turn
+        self.mean = clusters.moments[0]
+        pull = self.mean @ A
+        self.known = (pull[:, None] @ self.vectors)[:, 0]
+        self.constant = -(pull * self.mean).sum(axis=1) / 2
+
+    def densities(self, b: Floats, r: Floats | None) -> Floats:
+        """Log density of courses (n, r) given each cluster, (n, K), without themselves where they have weights."""
+        result = b @ self.mean.T + self.constant
+        for k, gains in enumerate(self.gains):
+            squares = b @ self.vectors[k]
+            squares -= self.known[k]
+            squares **= 2
+            more = squares @ (0.5 / (1 + gains)) - np.log1p(gains).sum() / 2
+            if r is not None:
+                own = np.flatnonzero(r[:, k] > SLIGHT)
+                more[own] = _without(squares[own], gains, r[own, k, None])
+            result[:, k] += more
+        return result
+
+
+def _without(squares: Floats, gains: Floats, r: Floats) -> Floats:
+    left, beside = np.maximum(1 - r * gains, LEAST), 1 + (1 - r) * gains
+    squares *= (1 - r) ** 2 / beside - r**2 / left
+    squares -= np.log(beside / left)
+    return np.asarray(squares.sum(axis=1) / 2)
