@@ -242,6 +242,59 @@ def test_the_page_of_commands_has_every_verb_and_option():
         assert not missing, f"{name}: {missing}"
 
 
+def _lost_options(line):
+    """What a line of the command line names that the program does not know."""
+    _, verb, *words = line.partition("#")[0].split()
+    if verb not in program.commands:
+        return [verb]
+    parameters = program.commands[verb].params
+    known = {option for parameter in parameters for option in [*parameter.opts, *parameter.secondary_opts]}
+    return [word for word in words if word.startswith("-") and word not in known]
+
+
+@pytest.mark.parametrize("path", [*docs.pages(), ROOT / "README.md"], ids=lambda path: path.stem)
+def test_commands_that_nobody_runs_have_verbs_and_options_that_exist(path):
+    fenced = re.split(r"^```", path.read_text(encoding="utf-8"), flags=re.MULTILINE)[1::2]
+    shown = [block for block in fenced if block.startswith(("\n", "text\n"))]
+    lines = re.findall(r"^timelike \w.*$", "".join(shown), re.MULTILINE)
+    assert [line for line in lines if " | " not in line and _lost_options(line)] == []
+
+
+def test_an_option_that_does_not_exist_is_noticed():
+    assert _lost_options("timelike cluster genes.csv --most-variabel 5 -k 3 --no-robust  # five") == ["--most-variabel"]
+    assert _lost_options("timelike clutser genes.csv") == ["clutser"]
+
+
+# -- numbers ---------------------------------------------------------------------------------------------------------
+
+NUMBER = re.compile(r"(?<![\w.-])\d(?:[\d,]*\d)?(?:\.\d+)?")
+
+
+def _numbers(text):
+    return {float(number.replace(",", "")) for number in NUMBER.findall(text)}
+
+
+def _unfounded(text, published):
+    """Numbers of the prose that neither the code of the page shows, which is run, nor what others published."""
+    shown = "\n".join(code for _, code in docs.BLOCK.findall(text))
+    return _numbers(docs.BLOCK.sub("", text)) - _numbers(shown) - _numbers(published)
+
+
+@pytest.mark.parametrize(
+    ("name", "agreed"),
+    [("fission", {95, 90, 300}), ("mouse_flu", {95})],  # what bands and intervals hold; a factor of more than 300
+)
+def test_numbers_of_the_prose_are_shown_by_the_code_or_published(name, agreed, shared_data):
+    published = (shared_data / "README.md").read_text(encoding="utf-8") + getattr(tl.datasets, name).__doc__
+    assert _unfounded(_text(f"tutorial_{name}.md"), published) == agreed
+
+
+def test_a_number_that_nothing_shows_is_noticed():
+    page = "Of 6,760 genes 87 differ.\n\n```output\n6,760 courses, 86 differ\n```\n"
+    assert _unfounded(page, "") == {87}
+    assert _unfounded(page, "any difference 87") == set()
+
+
 # -- quotations ------------------------------------------------------------------------------------------------------
 
 
