@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from timelike.base.tiles import Tile
 
 EVEN = 64
-"""Sizes of which linear algebra libraries have nothing left over."""
+"""Libraries of linear algebra have nothing left over of sizes that it divides, and sum everything in one order."""
 MOST_PARTS = 16
 """Parts along each side of a tile: where pairs are dear, tiles are smaller."""
 
@@ -74,16 +74,33 @@ class Job:
     def part(self) -> tuple[int, int]:
         """Rows and columns that the route computes at once.
 
-        No part is much smaller than the others, except the last ones of a symmetric route.
+        Where no mirror is needed parts are as wide as a tile: long rows are written faster. Elsewhere none is much
+        smaller than the others.
         """
         side = min(self.way.side, self.cut.part)
-        return (side, side) if self.way.symmetric else (_even(len(self.left), side), _even(len(self.right), side))
+        if self.mirrors_itself:
+            return side, self.cut.block
+        return _even(len(self.left), side), _even(len(self.right), side)
 
     @cached_property
     def size(self) -> tuple[int, int]:
         """Rows and columns of a tile: several parts, of which it has the bits."""
+        if self.mirrors_itself:
+            return self.cut.block, self.cut.block
         parts = min(max(1, self.cut.block // min(self.way.side, self.cut.part)), MOST_PARTS)
         return parts * self.part[0], parts * self.part[1]
+
+    @property
+    def mirrors_itself(self) -> bool:
+        """Whether a part and its mirror image have the same bits, so that both may be computed and none copied.
+
+        Not what is left over at the end of a matrix, where a library may sum in another order: :meth:`is_even`.
+        """
+        return self.way.symmetric and self.way.side % EVEN == self.cut.part % EVEN == self.cut.block % EVEN == 0
+
+    def is_even(self, part: Tile) -> bool:
+        """Whether the mirror image of a part need not be copied."""
+        return self.mirrors_itself and all((span.stop - span.start) % EVEN == 0 for span in part)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -97,23 +114,35 @@ class Job:
 
     def tiles(self) -> list[Tile]:
         """All tiles that have to be computed."""
-        return self._cut(self.size)
+        return upper_tiles(self.shape[0], self.size[0]) if self.square else self._all_tiles()
 
     def parts(self) -> list[Tile]:
-        """The same pairs, cut into what the route computes at once."""
-        return self._cut(self.part)
+        """All parts to compute where all values are at hand: none of those that are copied from their mirror image."""
+        tiles = self._all_tiles() if self.mirrors_itself else self.tiles()
+        return [part for tile in tiles for part in self.parts_of(tile)]
 
-    def _cut(self, size: tuple[int, int]) -> list[Tile]:
-        return upper_tiles(self.shape[0], size[0]) if self.square else all_tiles(*self.shape, *size)
+    def _all_tiles(self) -> list[Tile]:
+        return all_tiles(*self.shape, *self.size)
+
+    def parts_of(self, tile: Tile) -> list[Tile]:
+        """What the route computes at once of a tile; nothing below the diagonal that has to be copied."""
+        rows, cols = (self._spans(span, size) for span, size in zip(tile, self.part, strict=True))
+        pairs = [(r, c) for r in rows for c in cols]
+        return [(r, c) for r, c in pairs if not self.square or r.start < c.stop or self.is_even((r, c))]
+
+    def _spans(self, whole: slice, size: int) -> list[slice]:
+        """Stretches of `size`; of the last one, what is left over is by itself."""
+        *full, last = spans(whole, size)
+        rest = (last.stop - last.start) % EVEN if self.mirrors_itself else 0
+        cut = last.stop - rest
+        return [*full, *(span for span in (slice(last.start, cut), slice(cut, last.stop)) if span.start < span.stop)]
 
     def tile(self, tile: Tile) -> Floats:
         """The similarities of a tile, (rows, cols)."""
         rows, cols = tile
         out = np.empty((rows.stop - rows.start, cols.stop - cols.start))
-        for r in spans(rows, self.part[0]):
-            for c in spans(cols, self.part[1]):
-                if not (self.square and c.stop <= r.start):  # below the diagonal
-                    self.fill((r, c), out[_inside(r, rows), _inside(c, cols)])
+        for r, c in self.parts_of(tile):
+            self.fill((r, c), out[_inside(r, rows), _inside(c, cols)])
         if self.square and rows == cols:
             mirror(out)
         return out
@@ -124,25 +153,15 @@ class Job:
             raise TypeError(f"route {self.way.name} knows no delays and gains.")
         rows, cols = tile
         found = Matches(*(np.empty((rows.stop - rows.start, cols.stop - cols.start)) for _ in Matches._fields))
-        for r in spans(rows, self.part[0]):
-            for c in spans(cols, self.part[1]):
-                if not (self.square and c.stop <= r.start):  # below the diagonal
-                    part = self.way.matches(self.left[r], self.right[c])
-                    for whole, block in zip(found, part, strict=True):
-                        whole[_inside(r, rows), _inside(c, cols)] = block
+        for r, c in self.parts_of(tile):
+            part = self.way.matches(self.left[r], self.right[c])
+            for whole, block in zip(found, part, strict=True):
+                whole[_inside(r, rows), _inside(c, cols)] = block
         if self.square and rows == cols:
             mirror(found.scores)
             for block in (found.delays, found.log_gains):
                 block[...] = np.triu(block, 1) - np.triu(block, 1).T
         return found
-
-    def mirrors_itself(self, part: Tile) -> bool:
-        """Whether the route gives the mirror image of a part the same bits, so that it need not be copied.
-
-        A library may sum in another order in what is left over at the end of a matrix, not in parts of full size.
-        """
-        aligned = self.part[0] % EVEN == 0
-        return self.way.symmetric and aligned and all(span.stop - span.start == self.part[0] for span in part)
 
     def fill(self, part: Tile, out: Floats) -> None:
         """Write the similarities of a part into `out`."""

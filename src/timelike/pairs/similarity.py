@@ -280,12 +280,11 @@ def _fill_parts(values: Floats, job: Job, threads: int | None) -> None:
 
 
 def _reflect(values: Floats, job: Job, part: Tile) -> None:
-    """Fill what is below the diagonal: computed where that gives the same bits, which is faster than copying."""
+    """Fill what is below the diagonal, except where it is computed: that gives the same bits, and is faster."""
     rows, cols = part
-    if job.mirrors_itself(part):
-        if rows != cols:
-            job.fill((cols, rows), values[cols, rows])
-    elif rows == cols:
+    if job.is_even(part):
+        return
+    if rows == cols:
         mirror(values[part])
     else:
         values[cols, rows] = values[part].T
