@@ -2,6 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from timelike.base import tables
 from timelike.base.tables import quoted, unquoted, write_table
 from timelike.exceptions import InputError
 
@@ -27,6 +28,18 @@ def test_names_on_rows_and_columns_are_made_harmless_too(tmp_path):
     frame = pd.DataFrame(np.zeros((1, 1)), index=["=a"], columns=["@b"])
     write_table(frame, tmp_path / "t.tsv", index=True)
     assert (tmp_path / "t.tsv").read_text() == "\t'@b\n'=a\t0.0\n"
+
+
+def test_a_text_is_looked_at_once_however_often_it_stands_there(tmp_path, monkeypatch):
+    seen = []
+    monkeypatch.setattr(tables, "quoted", lambda cell: seen.append(cell) or quoted(cell))
+    write_table(pd.DataFrame({"name": ["Fbln5", "Samd14"] * 50}), tmp_path / "t.csv")
+    assert sorted(seen) == ["Fbln5", "Samd14", "name"]
+
+
+def test_a_formula_among_many_cells_of_other_kinds_is_found(tmp_path):
+    write_table(pd.DataFrame({"name": ["a", "b", "a", "=1"], "any": [["a"], "@b", None, 1.5]}), tmp_path / "t.csv")
+    assert (tmp_path / "t.csv").read_text() == "name,any\na,['a']\nb,'@b\na,\n'=1,1.5\n"
 
 
 def test_only_known_endings(tmp_path):

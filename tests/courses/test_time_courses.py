@@ -444,3 +444,19 @@ def test_what_has_no_order_is_no_list_of_names():
         courses.select({"a", "b"})
     with pytest.raises(InputError, match="conditions are a set"):
         TimeCourses.from_counts([0, 1], values, conditions={"wt", "ko"})
+
+
+def test_positions_in_an_array_are_not_looked_up_one_by_one(monkeypatch):
+    courses = TimeCourses.from_arrays([0, 1], np.arange(8.0).reshape(4, 2))
+    expected = courses.select([3, 0]).values
+    monkeypatch.setattr(TimeCourses, "index", None)
+    for kind in (np.int64, np.uint8):
+        assert_array_equal(courses.select(np.array([3, 0], kind)).values, expected)
+    assert_array_equal(courses.select(np.array([-1, -4])).values, expected)
+
+
+@pytest.mark.parametrize("wrong", [4, -5])
+def test_positions_in_an_array_are_checked(wrong):
+    courses = TimeCourses.from_arrays([0, 1], np.arange(8.0).reshape(4, 2))
+    with pytest.raises(InputError, match=f"no course {wrong}: positions go from 0 to 3"):
+        courses.select(np.array([0, wrong]))

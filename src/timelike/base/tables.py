@@ -63,7 +63,7 @@ def write_table(frame: pd.DataFrame, path: str | PathLike[str], *, index: bool =
 
 def harmless(frame: pd.DataFrame) -> pd.DataFrame:
     """The table with an apostrophe before every text that a spreadsheet would take for a formula."""
-    texts = {name: frame[name].map(quoted) for name in frame.columns if _is_text(frame[name])}
+    texts = {name: frame[name].map(quoted) for name in frame.columns if _may_run(frame[name])}
     frame = frame.assign(**texts) if texts else frame
     if _is_text(frame.index):
         frame = frame.set_axis(frame.index.map(quoted), axis=0)
@@ -81,6 +81,15 @@ def quoted(cell: Any) -> Any:
 def unquoted(cell: str) -> str:
     """A name as it was before :func:`quoted` made it harmless."""
     return cell[1:] if cell.startswith("'") and cell[1:].startswith(FORMULA) else cell
+
+
+def _may_run(column: Any) -> bool:
+    """Whether a column has cells that are not harmless; each text is looked at once."""
+    from pandas.api.types import infer_dtype
+
+    if not _is_text(column):
+        return False
+    return infer_dtype(column) != "string" or any(quoted(cell) != cell for cell in column.unique())
 
 
 def _is_text(column: Any) -> bool:

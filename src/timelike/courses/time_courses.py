@@ -304,17 +304,17 @@ class TimeCourses:
 
         A time appears as often as the course with the most replicates there needs.
         """
-        times = self.times
-        if times.ndim > 1:
+        if self.designs.points.shape[1] > 1:
             raise InputError("a matrix has one column a time; these courses have several coordinates a point.")
+        times, starts = self.designs.points[:, 0], self.designs.starts  # few, where many courses share their times
         first = np.concatenate([[True], times[1:] != times[:-1]])
-        first[self.starts[:-1]] = True
+        first[starts[:-1]] = True
         run = np.cumsum(first) - 1
         replicate = np.arange(len(times)) - np.flatnonzero(first)[run]
         pairs = np.column_stack([times, replicate])
         columns, column = np.unique(pairs, axis=0, return_inverse=True)
         matrix = np.full((len(self), len(columns)), np.nan)
-        matrix[np.repeat(np.arange(len(self)), self.sizes), column.ravel()] = self.values
+        matrix[np.repeat(np.arange(len(self)), self.sizes), column.ravel()[self.design_rows]] = self.values
         return columns[:, 0], matrix
 
     # -- choosing and scaling --------------------------------------------------------------------------
@@ -491,6 +491,8 @@ class TimeCourses:
     def _positions(self, which: Any) -> Ints:
         if isinstance(which, slice):
             return np.arange(len(self))[which]
+        if isinstance(which, np.ndarray) and which.dtype.kind in "iu" and which.ndim == 1 and self._all_here(which):
+            return np.where(which < 0, which + len(self), which).astype(np.intp)
         single = isinstance(which, str) or not isinstance(which, Iterable)
         if not single:
             checks.ordered(which, "the chosen courses")
@@ -500,6 +502,9 @@ class TimeCourses:
                 raise InputError(f"the mask has {len(chosen)} entries for {len(self)} courses.")
             return np.flatnonzero(chosen)
         return np.array([self.index(c) for c in chosen], dtype=np.intp)
+
+    def _all_here(self, positions: Ints) -> bool:
+        return len(positions) > 0 and bool(-len(self) <= positions.min() and positions.max() < len(self))
 
 
 # -- from arrays ---------------------------------------------------------------------------------------------
