@@ -22,35 +22,32 @@ LEAST = 1.5
 
 def shapes(subject: Subject) -> list[str]:
     """A few words about the curve of each cluster."""
-    return [_in_words(subject, *told) for told in zip(_told(subject), subject.trembling, strict=True)]
+    times, curves = _told(subject)
+    places, even = on_clock(subject.gp.kernel, times), on_clock(subject.gp.kernel, subject.grid)
+    ways = [
+        course_of(np.interp(even, places, mean), LEAST * trembling)
+        for mean, trembling in zip(curves, subject.trembling, strict=True)
+    ]
+    own = times is subject.grid
+    unit = f" {subject.naming.time_unit}" if subject.naming.time_unit else ""
+    return [
+        way if way == FLAT else f"{way}; highest {_around(times, mean) if own else highest(times, mean)}{unit}"
+        for way, mean in zip(ways, curves, strict=True)
+    ]
 
 
 def peaks(subject: Subject) -> list[float]:
     """When each cluster is highest: at a measured time, where courses share their times."""
-    times = _times(subject)
-    return [float(times[mean.argmax()]) for mean in _told(subject)]
+    times, curves = _told(subject)
+    return [float(times[mean.argmax()]) for mean in curves]
 
 
-def _in_words(subject: Subject, mean: Floats, trembling: float) -> str:
-    places = on_clock(subject.gp.kernel, _times(subject))
-    even = np.interp(on_clock(subject.gp.kernel, subject.grid), places, mean)
-    shape = course_of(even, LEAST * trembling)
-    return shape if shape == FLAT else f"{shape}; {highest(subject, mean)}"
-
-
-def _times(subject: Subject) -> Floats:
-    """Times at which curves are told: what a curve does between measured times is the model's guess."""
-    return subject.grid if _own_times(subject) else distinct_times(subject.courses)[0]
-
-
-def _own_times(subject: Subject) -> bool:
-    return len(distinct_times(subject.courses)[0]) > 2 * subject.courses.sizes.max()
-
-
-def _told(subject: Subject) -> list[Floats]:
-    """The curve of each cluster at these times."""
-    times = _times(subject)
-    return [np.interp(times, subject.grid, mean) for mean in subject.drawn.mean]
+def _told(subject: Subject) -> tuple[Floats, list[Floats]]:
+    """Times at which curves are told, and their values: what a curve does between measured times is a guess."""
+    times = distinct_times(subject.courses)[0]
+    if len(times) > 2 * subject.courses.sizes.max():  # times of their own
+        return subject.grid, list(subject.drawn.mean)
+    return times, [np.interp(times, subject.grid, mean) for mean in subject.drawn.mean]
 
 
 def course_of(mean: Floats, least: float = 0.0) -> str:
@@ -116,16 +113,23 @@ def _one_way(mean: Floats, way: str) -> str:
     return f"flat, then {way} late" if begins > 0.5 else way
 
 
-def highest(subject: Subject, mean: Floats) -> str:
-    """When a curve is highest, from its values at the times that are told; where these are no measured ones, about."""
-    times, peak = _times(subject), int(mean.argmax())
-    unit = f" {subject.naming.time_unit}" if subject.naming.time_unit else ""
-    if _own_times(subject):
-        return f"highest around {times[peak]:.3g}{unit}"
+def highest(times: Floats, mean: Floats) -> str:
+    """When a curve is highest: at a measured time, or from one to another.
+
+    Examples
+    --------
+    >>> highest(np.array([0.0, 2, 4]), np.array([0.0, 3, 1])), highest(np.array([0.0, 2, 4]), np.array([0.0, 3, 2.9]))
+    ('at 2', 'from 2 to 4')
+    """
+    peak = int(mean.argmax())
     high = mean >= mean[peak] - NEARLY * np.ptp(mean)
     first, last = peak, peak
     while first > 0 and high[first - 1]:
         first -= 1
     while last + 1 < len(high) and high[last + 1]:
         last += 1
-    return f"highest {'at' if first == last else f'from {times[first]:g} to'} {times[last]:g}{unit}"
+    return f"at {times[peak]:g}" if first == last else f"from {times[first]:g} to {times[last]:g}"
+
+
+def _around(times: Floats, mean: Floats) -> str:
+    return f"around {times[mean.argmax()]:.3g}"

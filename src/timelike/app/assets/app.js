@@ -2,6 +2,7 @@
 // Files, how they are understood, a question, and runs. Text from people is only ever set as text.
 
 const FIRST = ["course", "time", "value", "counts", "samples", "orient", "times", "no_header", "files", "duplicates"];
+const LABELS = { course: "names of courses", counts: "the numbers are counts", no_header: "the table has no header", orient: "a course is", duplicates: "names that repeat" };
 const COLUMN = ["course", "time", "value", "error", "subject", "replicate"];
 const CHOICES = {
   scale: { label: "What is compared", values: [["", "values as they are"], ["center", "shapes: each course minus its mean"],
@@ -122,6 +123,7 @@ async function understand() {
   }
   if (asked !== state.asked) return; // another choice was made meanwhile
   trouble(found.error);
+  if (found.error) byId("correct").open = true;
   if (found.table !== undefined) state.table = found.table;
   state.sheet = found.sheet || null;
   byId("account").replaceChildren(...(found.lines || []).map((line) => make("p", line)));
@@ -193,14 +195,14 @@ function field(row) {
     if (value === "" || value === false) delete state.reading[row.name]; else state.reading[row.name] = value;
     understand();
   };
-  const name = row.name.replaceAll("_", " ");
+  const name = LABELS[row.name] || row.name.replaceAll("_", " ");
   if (input.type === "checkbox") {
     label.className = "flag";
     label.append(input, make("span", name));
   } else {
     label.append(make("span", name), input);
   }
-  label.append(make("small", row.help));
+  label.append(make("small", row.help.replaceAll(/--([a-z-]+)/g, "\u201c$1\u201d")));
   return label;
 }
 
