@@ -72,11 +72,13 @@ def runs(tmp_path_factory):
     names = [*genes, *courses.names[4:]]
     times = courses.designs.points[:, 0]
     wide = pd.DataFrame(values, columns=[f"{t:.3g} h" for t in times]).assign(gene=names)
-    wide.to_csv(folder / "wide.csv", index=False)
+    wide.assign(symbol=[f"S{i}" for i in range(len(wide))]).to_csv(folder / "wide.csv", index=False)
+    (folder / "sets.gmt").write_text("MINE\tmade up\tActb\tKlf4\tNanog\n")
     exact = tl.TimeCourses.from_arrays(times, values, names=names, errors=np.full_like(values, 0.01))
     plain = {"neighbors": 3, "seed": 1}
+    sets = tl.ontology.read_sets(folder / "sets.gmt")
     with pytest.warns((tl.DataWarning, tl.FitWarning)):
-        tl.analyse(folder / "wide.csv", folder / "mixture", ontology=tl.ontology.example(), title="Genes", **plain)
+        tl.analyse(folder / "wide.csv", folder / "mixture", ontology=sets, title="Genes", **plain)
     tl.analyse(exact, folder / "evidence", method="evidence", k=2, model=tl.GP.se(0.9, 0.7, 0.05, clock=2), **plain)
     tl.analyse(exact, folder / "spectral", method="spectral", k=2, model=tl.GP.se(0.9, 0.7, 0.05), **plain)
     rng = np.random.default_rng(0)
@@ -110,8 +112,8 @@ def loaded(runs, name):
 def test_run_json(runs):
     found = loaded(runs, "run.json")
     flat = [
-        {n: v for n, v in record.items() if n not in ("source", "recipe")}
-        | {f"{part}.{n}": v for part in ("source", "recipe") for n, v in record[part].items()}
+        {n: v for n, v in record.items() if n not in ("source", "recipe", "terms")}
+        | {f"{part}.{n}": v for part in ("source", "recipe", "terms") for n, v in (record[part] or {}).items()}
         for record in found
     ]
     assert_like_the_page(flat, listed("run.json", "field"))
@@ -192,17 +194,21 @@ def test_columns_of_a_table(runs, name):
     paths = [run / name for run in runs if (run / name).exists()]
     rows = [row for path in paths for row in csv.DictReader(path.read_text(encoding="utf-8").splitlines())]
     assert rows, "no row to compare with"
-    rows = [{CONDITION.sub("<condition>", column): cell for column, cell in row.items()} for row in rows]
+    named = {"symbol": "<detail>", "neighbor_symbol": "neighbor_<detail>"}
+    rows = [{named.get(c, CONDITION.sub("<condition>", c)): cell for c, cell in row.items()} for row in rows]
     assert {column for row in rows for column in row} == set(page)
     wrong = [(c, cell) for row in rows for c, cell in row.items() if not re.fullmatch(IN_TABLES[page[c]], cell)]
     assert wrong == []
 
 
 def test_every_file_of_a_run_is_on_the_page(runs):
-    written = {path.name for run in runs for path in run.iterdir()}
+    files = [path for run in runs for path in run.rglob("*") if path.is_file()]
+    written = {re.sub(r"cluster_\d+\.", "cluster_3.", path.name) for path in files}
     section = PAGE.split("## The folder of a run")[1].split("## run.json")[0]
-    named = set(re.findall(r"`(\w+\.\w+)`", section.replace("`.svg`, `.pdf`", "`clusters.svg`, `clusters.pdf`")))
-    assert written == named
+    named = set(
+        re.findall(r"`(?:lists/)?(\w+\.\w+)`", section.replace("`.svg`, `.pdf`", "`clusters.svg`, `clusters.pdf`"))
+    )
+    assert written | {"none.txt"} == named
 
 
 @pytest.fixture(scope="module")

@@ -27,7 +27,7 @@ def run(
     some relabellings do compare it with itself, which makes z and p cautious.
     """
     genes, labels = read_clusters(clusters)
-    yield str(found.reading)
+    yield found.described()
     yield str(found.mapped(genes))
     result = bhi(labels, found.similarity(genes), permutations, seed, weights=weights)
     for label, mean in result.by_cluster.items():

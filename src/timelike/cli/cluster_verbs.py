@@ -23,15 +23,15 @@ from timelike.cli.options import (
     one_model,
     reading_options,
     same_unit,
+    say_files,
     split_reading,
+    term_options,
     understood,
 )
 from timelike.cli.output import quiet_option, say
 from timelike.clusters.between_conditions import counted_changes
 from timelike.clusters.methods import METHODS
 from timelike.exceptions import InputError
-from timelike.ontology import Ontology
-from timelike.ontology import read as read_ontology
 from timelike.runs.analyse import analyse
 from timelike.runs.analysis import Analysis
 from timelike.runs.ask import Asked
@@ -40,6 +40,7 @@ from timelike.runs.folder import CHANGES, RECORD, REPORT, page
 from timelike.runs.question_record import is_question
 from timelike.runs.repeat import differences, reading_of_others
 from timelike.runs.repeat import repeat as repeat_run
+from timelike.runs.terms import NEEDS, terms_from
 
 TOLERANCE = "Curves that differ by less than this are one cluster, in units of the values (mixture; instead of -k)."
 SPREAD = "How much curves of a cluster differ, in units of the signal (mixture, evidence; default: learned)."
@@ -79,12 +80,18 @@ class _Number(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # gener
 @click.option("--title", help="What the report calls the data (default: the file's name).")
 @click.option("--time-unit", help="Unit of the times on axes and in words (default: as the file says).")
 @click.option("--value-name", help="What the values are, for axes: 'log2 expression'.")
-@click.option("--obo", type=FILE, help="An ontology (OBO), to look for terms that clusters are enriched for.")
-@click.option("--gaf", type=FILE, help="Its annotations (GAF 2, gene-term table or GMT).")
+@term_options
 @click.option("--seed", type=int, default=0, show_default=True, help="Same seed, same result.")
 @force_option("what is in the folder")
 def cluster(
-    file: Files, out: Path, force: bool, model: Path | None, obo: Path | None, gaf: Path | None, **options: Any
+    file: Files,
+    out: Path,
+    force: bool,
+    model: Path | None,
+    obo: Path | None,
+    gaf: Path | None,
+    gmt: Path | None,
+    **options: Any,
 ) -> None:
     """Group the courses of FILE: tables, figures and a report that opens in any browser.
 
@@ -93,21 +100,15 @@ def cluster(
     """
     one_model(model, options["kernel"], options["clock"])
     reading, choices = split_reading({name: value for name, value in options.items() if value is not None})
-    ontology = _ontology(obo, gaf)
+    ontology = terms_from(obo, gaf, gmt)
     analysis = analyse(file, out, model=model, ontology=ontology, reading=reading, overwrite=force, say=say, **choices)
     click.echo(str(analysis.clustering))
     if analysis.changes is not None:
         click.echo(f"{counted_changes(analysis.changes)}: {CHANGES}")
-    say(f"wrote {', '.join(path.name for path in analysis.files)} into {out}")
+    say_files(analysis.files, out)
     if REPORT in analysis.record.outputs:
         say(f"open {out / REPORT} in a browser")
-    exit_if_failed(analysis.failed, out)
-
-
-def _ontology(obo: Path | None, gaf: Path | None) -> Ontology | None:
-    if (obo is None) != (gaf is None):
-        raise InputError("an ontology needs both files: --obo (its terms) and --gaf (which gene has which).")
-    return None if obo is None or gaf is None else read_ontology(obo, gaf)
+    exit_if_failed(analysis.failed, analysis.files, out)
 
 
 @click.command()
@@ -117,15 +118,27 @@ def _ontology(obo: Path | None, gaf: Path | None) -> Ontology | None:
     "--file", type=FILE, multiple=True, help="The input, where it is no longer where it was; each, if several."
 )
 @click.option("--samples", type=FILE, help="Its sample sheet, where it is no longer where it was.")
+@term_options
 @click.option("--out", type=FOLDER, required=True, help="Folder for the results.")
 @force_option("what is in the folder")
-def repeat(record: Path, file: tuple[Path, ...], samples: Path | None, out: Path, force: bool) -> None:
-    """Do a run again from its RECORD (run.json), and say whether the result is the same to the bit."""
+def repeat(
+    record: Path, file: tuple[Path, ...], samples: Path | None, out: Path, force: bool, **terms: Path | None
+) -> None:
+    """Do a run again from its RECORD (run.json), and say whether the result is the same to the bit.
+
+    Files of terms are given where they are no longer where they were.
+    """
     how: dict[str, Any] = {"file": file or None, "samples": samples, "overwrite": force, "say": say}
-    again = ask_again(record, out, **how) if is_question(record) else repeat_run(record, out, **how)
+    given = {kind: path for kind, path in terms.items() if path is not None}
+    if is_question(record):
+        if given:
+            raise InputError(f"{record} was made without terms: leave out --{next(iter(given))}.")
+        again: Analysis | Asked = ask_again(record, out, **how)
+    else:
+        again = repeat_run(record, out, terms=given, **how)
     changed = other_answers(record, again) if isinstance(again, Asked) else differences(record, again)
     click.echo("the result is the same to the bit" if not changed else f"different: {', '.join(changed)}")
-    exit_if_failed(again.failed, out)
+    exit_if_failed(again.failed, again.files, out)
     if changed:
         raise SystemExit(1)
 
@@ -181,8 +194,7 @@ def _text(value: Any) -> str:
 @click.command()
 @quiet_option
 @click.argument("file", type=FILE)
-@click.option("--obo", type=FILE, required=True, help="The ontology (OBO, plain or .gz).")
-@click.option("--gaf", type=FILE, required=True, help="Annotations (GAF 2, gene-term table or GMT, plain or .gz).")
+@term_options
 @click.option(
     "--aspect", type=click.Choice(["P", "F", "C"]), default="P", show_default=True, help="Part of the ontology."
 )
@@ -202,14 +214,22 @@ def bhi(
     file: Path,
     enrichment: Path | None,
     force: bool,
-    obo: Path,
-    gaf: Path,
+    obo: Path | None,
+    gaf: Path | None,
+    gmt: Path | None,
     aspect: str,
     drop: tuple[str, ...],
     **how: Any,
 ) -> None:
-    """Biological homogeneity of the clusters in FILE, a table with columns name and cluster (-1: in none)."""
+    """Biological homogeneity of the clusters in FILE, a table with columns name and cluster (-1: in none).
+
+    Two genes are as alike as their most specific common term says: of an ontology (--obo and --gaf), or the smallest
+    set that has both (--gmt, to which --aspect and --drop mean nothing).
+    """
     if enrichment is not None:
         may_write(enrichment, force)
-    for line in bhi_lines.run(file, enrichment, read_ontology(obo, gaf, aspect, drop), **how):
+    found = terms_from(obo, gaf, gmt, aspect, drop)
+    if found is None:
+        raise InputError(f"there are no terms: {NEEDS}")
+    for line in bhi_lines.run(file, enrichment, found, **how):
         click.echo(line)

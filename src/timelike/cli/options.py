@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
+from timelike.base.checks import counted
 from timelike.cli.output import Verb, quiet_option, say
 from timelike.courses import TimeCourses
 from timelike.exceptions import DataWarning, InputError, warn
@@ -141,6 +143,17 @@ def force_option(what: str) -> Callable[[Verb], Verb]:
     return click.option("--force", is_flag=True, help=f"Overwrite {what}.")
 
 
+def term_options(command: Verb) -> Verb:
+    """Terms that clusters may be enriched for: gene sets alone, or an ontology with its annotations."""
+    for option in (
+        click.option("--gaf", type=FILE, help="Its annotations (GAF 2, gene-term table or GMT, plain or .gz)."),
+        click.option("--obo", type=FILE, help="Terms from an ontology instead (OBO, plain or .gz); with --gaf."),
+        click.option("--gmt", type=FILE, help="Gene sets, to look for those that clusters are enriched for (GMT)."),
+    ):
+        command = option(command)
+    return command
+
+
 clock_option = click.option("--clock", type=_Clock(), default="auto", show_default=True, help=CLOCK)
 threads_option = click.option("--threads", type=int, help="Number of threads (default: all).")
 
@@ -227,10 +240,20 @@ def may_write(out: Path, force: bool) -> None:
         raise InputError(f"there is no folder {out.parent} to write into.")
 
 
-def exit_if_failed(failed: tuple[str, ...], out: Path) -> None:
+def say_files(files: Sequence[Path], out: Path) -> None:
+    """Say which files were written into a folder; of the folders within only how many."""
+    within = Counter(path.parent.name for path in files if path.parent != out)
+    names = [path.name for path in files if path.parent == out]
+    names += [f"{counted(number, 'file')} in {folder}" for folder, number in within.items()]
+    if names:
+        say(f"wrote {', '.join(names)} into {out}")
+
+
+def exit_if_failed(failed: tuple[str, ...], files: Sequence[Path], out: Path) -> None:
     """Leave with exit code 1 and a line where a part of the results is missing; what went wrong is in the notes."""
     if failed:
-        click.echo(f"timelike: not everything was made, see the notes above; all else is in {out}", err=True)
+        rest = f"all else is in {out}" if files else f"nothing is in {out}"
+        click.echo(f"timelike: not everything was made, see the notes above; {rest}", err=True)
         raise SystemExit(1)
 
 

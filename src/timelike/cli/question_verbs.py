@@ -17,6 +17,7 @@ from timelike.cli.options import (
     model_options,
     one_model,
     reading_options,
+    say_files,
     split_reading,
 )
 from timelike.cli.output import Verb, say
@@ -93,7 +94,7 @@ def _asked(question: str, data: Any, *, out: Path, force: bool, model: Path | No
     reading, wishes = split_reading({name: value for name, value in options.items() if value is not None})
     asked = ask(question, data, out, model=model, reading=reading, overwrite=force, say=say, **wishes)
     click.echo(asked.record.answer)
-    say(f"wrote {', '.join(path.name for path in asked.files)} into {out}")
+    say_files(asked.files, out)
     if REPORT in asked.record.outputs:
         say(f"open {out / REPORT} in a browser")
-    exit_if_failed(asked.failed, out)
+    exit_if_failed(asked.failed, asked.files, out)

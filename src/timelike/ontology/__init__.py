@@ -9,6 +9,6 @@ where GOSemSim takes the maximum.
 """
 
 from timelike.ontology.files import Reading
-from timelike.ontology.terms import Mapped, Ontology, example, read
+from timelike.ontology.terms import Mapped, Ontology, example, read, read_sets
 
-__all__ = ["Mapped", "Ontology", "Reading", "example", "read"]
+__all__ = ["Mapped", "Ontology", "Reading", "example", "read", "read_sets"]

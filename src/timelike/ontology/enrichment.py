@@ -41,7 +41,8 @@ def enrichment(
         cluster; ``cluster_genes`` annotated in the cluster; ``term_genes`` with the term in the whole list;
         ``all_genes`` annotated in the whole list; ``fold``, the share in the cluster over the share in the
         list; ``p``, the hypergeometric chance of as many or more; ``q``, Benjamini-Hochberg over every cluster
-        and tested term, also where the term does not occur.
+        and tested term, also where the term does not occur. Of gene sets (:func:`timelike.ontology.read_sets`)
+        every gene counts as annotated: what is in no set is known to be in none.
 
     Raises
     ------
@@ -60,7 +61,7 @@ def enrichment(
 
     names, codes = label_codes(clustering_or_labels)
     counts = _count(codes, len(names), tuple(genes), ontology)
-    tested = np.flatnonzero((counts.per_term >= max(1, min_genes)) & (ontology.content > 0))
+    tested = np.flatnonzero((counts.per_term >= max(1, min_genes)) & (ontology.are_sets | (ontology.content > 0)))
     p, q = _chances(counts, tested)
     cluster, place = np.nonzero(counts.both[:, tested])
     term = tested[place]
@@ -102,12 +103,16 @@ def _count(codes: Indices, clusters: int, genes: tuple[str, ...], ontology: Onto
 
 
 def _distinct(codes: Indices, genes: tuple[str, ...], ontology: Ontology) -> list[int]:
-    """Return the places of annotated genes, one for each gene in each cluster."""
+    """Return the places of the genes that count, one for each gene in each cluster.
+
+    Of an ontology those with annotation; of gene sets all, because what is in no set is known to be in none.
+    """
     mapped = ontology.mapped(genes)
     if not mapped.used:
         raise InputError(f"no gene has annotation: {mapped}. ontology.mapped(genes) tells more.")
-    used = [place for place, fate in enumerate(mapped.fates) if fate in ("symbol", "synonym")]
-    first = {(codes[place], mapped.found[place]): place for place in reversed(used)}
+    count = ("symbol", "synonym", "unmapped", "unannotated") if ontology.are_sets else ("symbol", "synonym")
+    used = [place for place, fate in enumerate(mapped.fates) if fate in count]
+    first = {(codes[place], mapped.found[place] or mapped.names[place]): place for place in reversed(used)}
     return sorted(first.values())
 
 

@@ -18,6 +18,7 @@ from os import PathLike
 from pathlib import Path
 from typing import NamedTuple
 
+from timelike.base.checks import counted
 from timelike.exceptions import InputError
 
 Source = str | PathLike[str]
@@ -265,18 +266,35 @@ def _table_records(path: Source, separator: str) -> Iterator[Record]:
 
 def _gene_set_records(path: Source, graph: Graph) -> Iterator[Record]:
     by_name = {_plain(term.name): key for key, term in graph.terms.items()}
+    for one in gene_sets(path):
+        named = by_name.get(_plain(_SET_PREFIX.sub("", one.name)), one.name)
+        term = next((column for column in (one.name, one.description) if graph.resolve(column)), named)
+        yield from (Record(gene, term) for gene in one.genes)
+
+
+class GeneSet(NamedTuple):
+    """A line of a GMT file: the name of a set, what is said about it, and its genes."""
+
+    name: str
+    description: str
+    genes: tuple[str, ...]
+    line: int
+
+
+def gene_sets(path: Source) -> Iterator[GeneSet]:
+    """Yield the sets of a GMT file, plain or gzipped; genes are separated by tabs."""
     for number, line in enumerate(_lines(path), 1):
-        field = line.split("\t")
         if not line.strip():
             continue
-        if len(field) < 3:
+        field = [part.strip() for part in line.split("\t")]
+        if len(field) < 3 or "\0" in line:
+            found = "no text" if "\0" in line else counted(len(field), "column")
             raise InputError(
-                f"{path}, line {number}: {len(field)} columns, but a GMT line has a set, a description and "
-                "genes, separated by tabs."
+                f"{path}, line {number}: {found}, but a GMT line has a set, a description and genes, separated by tabs."
             )
-        named = by_name.get(_plain(_SET_PREFIX.sub("", field[0])), field[0])
-        term = next((column for column in field[:2] if graph.resolve(column)), named)
-        yield from (Record(gene.strip(), term) for gene in field[2:] if gene.strip())
+        if not field[0]:
+            raise InputError(f"{path}, line {number}: the set has no name; expected one before the first tab.")
+        yield GeneSet(field[0], field[1], tuple(dict.fromkeys(gene for gene in field[2:] if gene)), number)
 
 
 def _plain(name: str) -> str:

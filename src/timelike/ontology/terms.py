@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
 
+from timelike.base.checks import counted
 from timelike.exceptions import DataWarning, InputError, warn
 from timelike.ontology.files import (
     RELATIONS,
     Annotation,
+    GeneSet,
     Graph,
     Reading,
     Source,
     collect,
+    gene_sets,
     is_gene_sets,
     read_graph,
     read_records,
@@ -116,6 +119,11 @@ class Ontology:
         Information content in nats; infinite where no gene has the term.
     reading : Reading
         What was used and dropped.
+    are_sets : bool
+        Whether the terms are gene sets, see :func:`read_sets`: what is in none of them is known to have no term.
+    origin : mapping of str to Any
+        The files, as ``obo``, ``gaf`` or ``gmt``, and how they were read: enough to read them again. Empty where they
+        are no longer there.
     """
 
     source: str
@@ -128,10 +136,20 @@ class Ontology:
     ancestors: Sparse
     content: Array
     reading: Reading
+    are_sets: bool = False
+    origin: Mapping[str, Any] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         annotated = np.count_nonzero(np.diff(self.own.indptr))
         return f"Ontology({len(self.terms)} terms, {annotated} annotated genes, {self.source})"
+
+    def described(self) -> str:
+        """What was read, in a line."""
+        if not self.are_sets:
+            return str(self.reading)
+        sizes = np.bincount(self.own.indices, minlength=len(self.terms))
+        genes = counted(len(self.genes), "gene")
+        return f"{counted(len(sizes), 'gene set')} of {sizes.min():,} to {sizes.max():,} genes, {genes} in all"
 
     @property
     def information_content(self) -> dict[str, float]:
@@ -371,7 +389,7 @@ def read(
     _check_found(found, graph, str(gaf))
     ancestors = _ancestors(graph, terms, relations)
     genes = tuple(sorted(found.genes))
-    rows, columns, keep = _index(found, genes, terms, {drop} if isinstance(drop, str) else set(drop))
+    rows, columns, keep = _index(found, genes, terms, set(_several(drop)))
     shape = (len(genes), len(terms))
     if is_gene_sets(gaf):
         rows, columns = most_specific(marked(rows, columns, shape), ancestors)
@@ -389,7 +407,82 @@ def read(
         ancestors=ancestors,
         content=content,
         reading=replace(found.reading, dropped=int(np.count_nonzero(~keep))),
+        origin={"obo": str(obo), "gaf": str(gaf), "aspect": aspect, "drop": tuple(_several(drop))}
+        | {"relations": tuple(_several(relations))},
     )
+
+
+def read_sets(gmt: Source) -> Ontology:
+    r"""Read gene sets by themselves, as terms without any order among them.
+
+    No graph is needed. A name that is in none of the sets is known to have no term: :func:`timelike.enrichment` counts
+    all names that it is given as background, where genes without annotation in an ontology say nothing.
+
+    Parameters
+    ----------
+    gmt : path
+        GMT, plain or .gz: a set a line, its name, a description and its genes, separated by tabs. The descriptions are
+        the names of the terms where no two are equal and none is an address; else the sets' own names are.
+
+    Raises
+    ------
+    InputError
+        For a file that is missing, cut off or no GMT, with the line; for a set that stands there twice.
+
+    Examples
+    --------
+    >>> with TemporaryDirectory() as folder:
+    ...     gmt = Path(folder, "sets.gmt")
+    ...     _ = gmt.write_text("FATE\thttp://x\tSox2\tNanog\nSHAPE\thttp://x\tActb\tSox2\n")
+    ...     sets = read_sets(gmt)
+    >>> print(sets.described())
+    2 gene sets of 2 to 2 genes, 3 genes in all
+    >>> sets.term_names
+    ('FATE', 'SHAPE')
+    """
+    sets = sorted(_each_once(gene_sets(gmt), gmt), key=lambda one: one.name)
+    genes = tuple(sorted({gene for one in sets for gene in one.genes}))
+    if not genes:
+        raise InputError(f"{gmt}: there is no set with genes. Expected a set, a description and genes in each line.")
+    row = {gene: number for number, gene in enumerate(genes)}
+    places = [(row[gene], column) for column, one in enumerate(sets) for gene in one.genes]
+    rows, columns = np.array(places, dtype=np.intp).T
+    alone = marked(np.arange(len(sets)), np.arange(len(sets)), (len(sets), len(sets)))
+    names, told = tuple(one.name for one in sets), tuple(one.description for one in sets)
+    speak = 1 < len(told) == len(set(told)) and all(told) and not any("://" in text for text in told)
+    return Ontology(
+        source=str(gmt),
+        terms=names,
+        term_names=told if speak else names,
+        genes=genes,
+        synonyms={},
+        aliases={},
+        own=marked(rows, columns, (len(genes), len(sets))),
+        ancestors=alone,
+        content=information_content(columns, alone),
+        reading=Reading(len(rows), 0, 0, 0, len(rows), 0, (), ()),
+        are_sets=True,
+        origin={"gmt": str(gmt)},
+    )
+
+
+def _each_once(sets: Iterable[GeneSet], path: Source) -> list[GeneSet]:
+    """The sets that have genes; raise if a name stands twice."""
+    first: dict[str, int] = {}
+    found = []
+    for one in sets:
+        if one.name in first:
+            raise InputError(
+                f"{path}, line {one.line}: the set {one.name!r} stands in line {first[one.name]} already. Give each a "
+                "name of its own, or leave out one of them."
+            )
+        first[one.name] = one.line
+        found += [one] if one.genes else []
+    return found
+
+
+def _several(given: Collection[str]) -> Collection[str]:
+    return [given] if isinstance(given, str) else given
 
 
 def _check_found(found: Annotation, graph: Graph, gaf: str) -> None:
@@ -496,4 +589,4 @@ def example() -> Ontology:
         obo, gaf = Path(folder, "example.obo"), Path(folder, "example.gaf")
         obo.write_text(_EXAMPLE_OBO)
         gaf.write_text("".join(_EXAMPLE_GAF.format(*row) for row in _EXAMPLE_GENES))
-        return replace(read(obo, gaf), source="example.gaf")
+        return replace(read(obo, gaf), source="example.gaf", origin={})

@@ -41,7 +41,8 @@ def methods(subject: Subject) -> list[str]:
         f"{_moved(subject)}"
     )
     software = f"The analysis was made with {_software(subject.run)}."
-    return [" ".join([data, _fit(subject), compared, _grouping(subject), software]), CITATION]
+    parts = [data, _fit(subject), compared, _grouping(subject), _terms(subject), software]
+    return [" ".join(filter(None, parts)), CITATION]
 
 
 def _counts(run: Mapping[str, Any]) -> str:
@@ -153,6 +154,20 @@ def _number(clustering: CurveClustering, subject: Subject) -> str:
     merged = _MERGED[how].format(gap=GAP, enough=ENOUGH, tolerance=tolerance).replace("%", " %")
     best = f" {_BEST}" if len(clustering.path) > 1 else ""
     return f"; {clustering.finest.k} clusters{best} were merged{merged}"
+
+
+def _terms(subject: Subject) -> str:
+    """How clusters were asked about terms, where they were."""
+    found = subject.enrichment
+    if found is None or not len(found):
+        return ""
+    source = subject.run.get("terms")
+    of = f" of {source}" if source else ""
+    tested, genes = counted(found["term"].nunique(), "term"), int(found["all_genes"].iloc[0])
+    return (
+        f"Enrichment of clusters was tested for {tested}{of} by hypergeometric tests against the {genes:,} names that "
+        "count as background, with P values adjusted after Benjamini and Hochberg over all clusters and terms."
+    )
 
 
 def _spread(clustering: CurveClustering) -> str:

@@ -25,10 +25,12 @@ from timelike.gp.look import by_level, like_counts, look, wide_gaps
 from timelike.ontology.enrichment import enrichment
 from timelike.reading import understand
 from timelike.runs.analysis import Analysis
+from timelike.runs.beside import rows_of
 from timelike.runs.failures import attempted
 from timelike.runs.folder import Say, new_folder, write
 from timelike.runs.recipe import Choices, Clock, Recipe
 from timelike.runs.record import FROM_PYTHON, GIVEN, Record, Source
+from timelike.runs.terms import Terms
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -59,7 +61,8 @@ def analyse(
     model
         Use this model, or model file, instead of fitting one.
     ontology
-        Also look for terms that clusters are enriched for.
+        Also look for terms that clusters are enriched for: from :func:`timelike.ontology.read`, or gene sets from
+        :func:`timelike.ontology.read_sets`.
     reading
         Options of :func:`timelike.read`.
     overwrite
@@ -92,7 +95,7 @@ def analyse(
     folder = None if out is None else new_folder(Path(out), overwrite)
     heard, say = say is not None, say or (lambda _: None)
     with warnings_kept() as notes:
-        given, source, doubts, counts, _ = _source(data, reading or {})
+        given, source, doubts, counts, _, details = _source(data, reading or {})
         for line in source.understood:
             say(line)
         for doubt in () if heard else doubts:
@@ -111,11 +114,15 @@ def analyse(
         failed: list[str] = []
         terms = None
         if ontology is not None:  # by gene, whatever the condition
+            say(f"terms: {ontology.described()}; {ontology.mapped(dict.fromkeys(courses.plain_names))}")
             find = partial(enrichment, clustering.labels, courses.plain_names, ontology)
             terms = attempted("table of enriched terms", find, failed)
         kept = tuple(dict.fromkeys([*doubts, *notes()]))
-        record = Record(source, recipe, None if model is None else GIVEN, notes=kept, selected=selected)
-        analysis = Analysis(here, clustering, record, terms, counts, failed=tuple(failed))
+        given_model = None if model is None else GIVEN
+        of = Terms.of(ontology)
+        record = Record(source, recipe, given_model, notes=kept, selected=selected, terms=of)
+        beside = rows_of(details, given.names, courses.names)
+        analysis = Analysis(here, clustering, record, terms, counts, failed=tuple(failed), details=beside)
         return analysis if folder is None else write(analysis, folder, say)
 
 
@@ -186,13 +193,14 @@ def _doubt(courses: TimeCourses, gp: GP) -> None:
 
 
 class _Given(NamedTuple):
-    """The courses, where they are from, what is doubtful about them, and a table of genes where they were counts."""
+    """The courses, where they are from, what is doubtful about them, and what else is known about them."""
 
     courses: TimeCourses
     source: Source
     doubts: tuple[str, ...] = ()
     counts: pd.DataFrame | None = None
     subjects: dict[str, tuple[str, ...]] | None = None
+    details: pd.DataFrame | None = None
 
 
 def _source(data: Any, reading: dict[str, Any]) -> _Given:
@@ -215,9 +223,10 @@ def _source(data: Any, reading: dict[str, Any]) -> _Given:
         known["samples_sha256"] = checksum(options["samples"])
     counts = found.counts
     known |= {} if counts is None else {"size_factors": counts.size_factors}
+    known["details"] = () if found.details is None else tuple(map(str, found.details.columns))
     source = Source(**known, reading=options, understood=tuple(found.lines()), time_unit=found.time_unit)
     table = None if counts is None else counts.to_frame()
-    return _Given(found.courses, source, found.notes, table, found.subjects)
+    return _Given(found.courses, source, found.notes, table, found.subjects, found.details)
 
 
 def _files(data: Any) -> dict[str, Any]:

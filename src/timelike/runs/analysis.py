@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from timelike.base.arrays import Floats
+from timelike.base.checks import listed
 from timelike.clusters.clustering import Clustering
 from timelike.clusters.curves.curve_clustering import CurveClustering
 from timelike.clusters.methods import AUTO, taking
@@ -18,6 +19,7 @@ from timelike.gp import GP
 from timelike.gp.modelled import Modelled
 from timelike.pairs.nearest.neighbors import Neighbors, neighbors
 from timelike.reporting.subject import Naming
+from timelike.runs.beside import beside, by_name
 from timelike.runs.recipe import SCALES
 from timelike.runs.record import Record
 
@@ -100,12 +102,17 @@ class Analysis:
         return {"up_to": names, "max_delay": longest if "delay" in names else None}
 
     def to_frame(self) -> pd.DataFrame:
-        """Table with a row for each course: its cluster, how surely, and its nearest course with s of the two."""
+        """Table with a row for each course: its cluster, how surely, its nearest course with s of the two, details."""
         frame = self.clustering.to_frame()
-        if self.neighbors is None:
-            return frame
-        nearest = [self.courses.names[i] for i in self.neighbors.indices[:, 0]]
-        return frame.assign(neighbor=nearest, similarity=self.neighbors.scores[:, 0])
+        if self.neighbors is not None:
+            nearest = [self.courses.names[i] for i in self.neighbors.indices[:, 0]]
+            frame = frame.assign(neighbor=nearest, similarity=self.neighbors.scores[:, 0])
+        return beside(frame, self.detailed)
+
+    @cached_property
+    def detailed(self) -> pd.DataFrame | None:
+        """The details under the names of the courses, with their condition and without."""
+        return by_name(self.courses, self.details)
 
     @cached_property
     def conditions(self) -> pd.DataFrame | None:
@@ -141,6 +148,7 @@ class Analysis:
             "read": "; ".join(source.understood),
         }
         known["selected"] = self.record.selected
+        known["terms"] = None if self.record.terms is None else listed(list(self.record.terms.files.values()))
         known |= {name.replace("_", " "): value for name, value in vars(recipe).items() if name not in SHOWN_ELSEWHERE}
         known["up to"] = recipe.up_to if isinstance(recipe.up_to, str) else ", ".join(recipe.up_to)
         news = {name: value for name, value in known.items() if value not in (None, "", {}) and value is not True}

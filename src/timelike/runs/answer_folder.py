@@ -22,6 +22,7 @@ from timelike.questions.found import Found
 from timelike.questions.permuted import Check
 from timelike.questions.telling import curves_of, effects_of, grid, interval_words
 from timelike.reporting.report_answer import report_answer
+from timelike.runs.beside import beside
 from timelike.runs.failures import attempted
 from timelike.runs.folder import MODEL, RECORD, REPORT, REPORT_UP_TO, Say, _clear
 from timelike.runs.question_record import QuestionRecord
@@ -43,48 +44,51 @@ Step = Callable[[Found, QuestionRecord, Path], Sequence[str]]
 """Writes files into a folder; their names."""
 
 
-def write(found: Found, record: QuestionRecord, out: Path, say: Say) -> tuple[QuestionRecord, tuple[str, ...]]:
+def write(
+    found: Found, record: QuestionRecord, out: Path, say: Say, details: pd.DataFrame | None = None
+) -> tuple[QuestionRecord, tuple[str, ...]]:
     """Write all files of an answer into the folder `out`, each as it comes; the record, which knows them, and failures.
+
+    Tables with a row for each course also have the `details` of its name.
 
     Each step's files appear when they are whole, and the record after each step: where a later one fails, what came
     before stays.
     """
     say("writing tables, figures and the report")
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        _clear(out)
-    except OSError as problem:
-        raise InputError(f"cannot write into {out}: {problem.strerror}.") from None
     failed: list[str] = []
-    for what, step in _steps(found, record.wish.check).items():
+    for what, step in _steps(found, record.wish.check, details).items():
         sums = attempted(what, partial(_written, step, found, record, out), failed) or {}
         given = sums[MODEL] if record.model_sha256 is not None and MODEL in sums else record.model_sha256
         notes = tuple(dict.fromkeys([*record.notes, *failed]))
         record = replace(record, outputs=record.outputs | sums, model_sha256=given, notes=notes)
-        record.save(out / RECORD)
+        if record.outputs:
+            attempted(f"news in {RECORD}", partial(record.save, out / RECORD), failed)
     return record, tuple(failed)
 
 
 def _written(step: Step, found: Found, record: QuestionRecord, out: Path) -> dict[str, str]:
-    """Write the files of a step; their names and sums."""
+    """Write the files of a step; their names and sums. An earlier run goes when the first of the new files is whole."""
+    out.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(dir=out, prefix=".new-") as place:
         names = step(found, record, Path(place))
         sums = {name: checksum(Path(place) / name) for name in names}
+        if not record.outputs:
+            _clear(out)
         for name in names:
             (Path(place) / name).replace(out / name)
     return sums
 
 
-def _steps(found: Found, permutations: int) -> dict[str, Step]:
+def _steps(found: Found, permutations: int, known: pd.DataFrame | None) -> dict[str, Step]:
     """What is written, in this order."""
     steps: dict[str, Step] = {MODEL: _model}
     if isinstance(found, Compared):
-        steps[DIFFERENCES] = _table(DIFFERENCES, differences)
+        steps[DIFFERENCES] = _table(DIFFERENCES, lambda found, fdr: beside(differences(found, fdr), known))
         if len(found.conditions) > 2:
-            steps[PARTITIONS] = _table(PARTITIONS, lambda found, _: _partitions(found))
+            steps[PARTITIONS] = _table(PARTITIONS, lambda found, _: beside(_partitions(found), known))
         steps[DIFFERENCE_CURVES] = _table(DIFFERENCE_CURVES, difference_curves)
     if isinstance(found, Changing):
-        steps[CHANGING] = _table(CHANGING, lambda found, _: found.to_frame())
+        steps[CHANGING] = _table(CHANGING, lambda found, _: beside(found.to_frame(), known))
         steps[CHANGE_CURVES] = _table(CHANGE_CURVES, change_curves)
     checked: list[Check] = []  # filled by the step, so that a page stands also where it fails
     if permutations and found.permutable:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from timelike.courses import TimeCourses
 from timelike.exceptions import DataWarning, InputError, warn
@@ -20,9 +20,13 @@ from timelike.questions.modelling import check_conditions, model_for
 from timelike.questions.telling import sentence
 from timelike.runs.analyse import _source, in_time, warnings_kept
 from timelike.runs.answer_folder import write
+from timelike.runs.beside import by_name, together
 from timelike.runs.folder import Say, new_folder
 from timelike.runs.question_record import COMPARE, QUESTIONS, QuestionRecord, Wish, Wishes
 from timelike.runs.record import GIVEN, Source
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Data = str | PathLike[str] | TimeCourses | Sequence[str | PathLike[str]]
 
@@ -83,7 +87,7 @@ def ask(
     folder = None if out is None else new_folder(Path(out), overwrite)
     say = say or (lambda _: None)
     with warnings_kept() as notes:
-        courses, sources, subjects = _given(data, reading or {}, say)
+        courses, sources, subjects, details = _given(data, reading or {}, say)
         groups = _conditions(courses, wish.between) if question == COMPARE else {ALL: _one(courses)}
         gp = _model(groups, model, wish, say)
         wish = wish if model is None else replace(wish, kernel=name_of(gp.kernel), clock=gp.clock or "linear")
@@ -94,19 +98,23 @@ def ask(
         record = QuestionRecord(question, sources, wish, given, notes=kept, answer=sentence(found, wish.fdr))
         if folder is None:
             return Asked(found, record)
-        written, failed = write(found, record, folder, say)
+        written, failed = write(found, record, folder, say, details)
         return Asked(found, written, tuple(folder / name for name in written.outputs), failed)
 
 
 def _given(
     data: Data | Mapping[str, Data], reading: dict[str, Any], say: Say
-) -> tuple[dict[str, TimeCourses], dict[str, Source], dict[str, tuple[str, ...]] | None]:
-    """The courses of each condition, where they are from, and whose samples; "" where one source has all of them."""
+) -> tuple[dict[str, TimeCourses], dict[str, Source], dict[str, tuple[str, ...]] | None, pd.DataFrame | None]:
+    """The courses of each condition, where they are from, whose samples, and details by the courses' names.
+
+    The condition is "" where one source has all of them.
+    """
     several = dict(data) if isinstance(data, Mapping) else {"": data}
-    courses, sources = {}, {}
+    courses, sources, details = {}, {}, []
     subjects: dict[str, tuple[str, ...]] | None = None
     for condition, one in several.items():
-        courses[condition], source, doubts, _, whose = _source(one, reading)
+        courses[condition], source, doubts, _, whose, beside = _source(one, reading)
+        details.append(by_name(courses[condition], beside))
         if whose is not None:
             subjects = (subjects or {}) | (whose if not condition else {condition: next(iter(whose.values()))})
         sources[condition] = source
@@ -118,7 +126,7 @@ def _given(
     if len(units) > 1:
         told = ", ".join(f"{condition} in {unit}" for unit, condition in units.items())
         raise InputError(f"the times of the conditions have several units ({told}). Write them in one.")
-    return courses, sources, subjects
+    return courses, sources, subjects, together(details)
 
 
 def _one(courses: dict[str, TimeCourses]) -> TimeCourses:

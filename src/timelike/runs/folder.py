@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from timelike import plot
+from timelike.base.checks import first_few
 from timelike.base.files import checksum
 from timelike.base.tables import quoted, unquoted, write_table
 from timelike.clusters import saved
@@ -23,7 +24,9 @@ from timelike.gp import GP
 from timelike.pairs.nearest.neighbors import MOVED, Neighbors
 from timelike.reporting.report import report
 from timelike.runs.analysis import Analysis
+from timelike.runs.beside import beside
 from timelike.runs.failures import attempted
+from timelike.runs.lists import LISTS, write_lists
 from timelike.runs.record import Record, Search, outputs_of
 
 if TYPE_CHECKING:
@@ -64,22 +67,21 @@ def new_folder(out: Path, overwrite: bool) -> Path:
 def write(analysis: Analysis, out: Path, say: Say) -> Analysis:
     """Write all files of an analysis into the folder `out`; the analysis, knowing its files.
 
-    Model and tables are written into a folder within, and take the place of an earlier run when all of them are whole.
-    Figures and report follow, one by one: where one of them fails, the rest stays.
+    Model, clusters, tables and lists are written into a folder within, and take the place of an earlier run when model
+    and clusters are whole. Figures and report follow. Where a step fails, the rest stays; where not even model and
+    clusters can be written, an earlier run does, and the analysis is only returned.
     """
     failed: list[str] = []
     say("finding the nearest courses of each")
     _search(analysis, failed)
     say("writing tables, figures and the report")
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        record = _first(analysis, out, failed)
-    except OSError as problem:
-        raise InputError(f"cannot write into {out}: {problem.strerror}.") from None
+    record = attempted(f"results in {out}", partial(_first, analysis, out, failed), failed)
+    if record is None:
+        return _with(analysis, failed=(*analysis.failed, *failed))
     for what, more in (("figures", _figures), ("report", write_report)):
         added = attempted(what, partial(_added, _with(analysis, record=record), out, more), failed)
         record = _noted(added or record, failed)
-        record.save(out / RECORD)
+        attempted(f"news in {RECORD}", partial(record.save, out / RECORD), failed)
     files = tuple(out / name for name in [RECORD, *record.outputs])
     return _with(analysis, record=record, files=files, failed=(*analysis.failed, *failed))
 
@@ -98,6 +100,7 @@ def _with(analysis: Analysis, **news: Any) -> Analysis:
 
 def _first(analysis: Analysis, out: Path, failed: list[str]) -> Record:
     """Write model, clusters and tables in the place of an earlier run; the record, which is written last."""
+    out.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(dir=out, prefix=".new-") as place:
         folder = Path(place)
         analysis.gp.save(folder / MODEL)
@@ -110,8 +113,7 @@ def _first(analysis: Analysis, out: Path, failed: list[str]) -> Record:
         record = _noted(replace(analysis.record, outputs=sums, model_sha256=model, search=search), failed)
         record.save(folder / RECORD)
         _clear(out)
-        for name in [*names, RECORD]:  # the record last: no rest is taken for a run
-            (folder / name).replace(out / name)
+        _moved([*names, RECORD], folder, out)  # the record last: no rest is taken for a run
         return record
 
 
@@ -121,9 +123,15 @@ def _added(analysis: Analysis, out: Path, more: Callable[[Analysis, Path], Seque
         folder = Path(place)
         names = more(analysis, folder)
         sums = {name: checksum(folder / name) for name in names}
-        for name in names:
-            (folder / name).replace(out / name)
+        _moved(names, folder, out)
     return replace(analysis.record, outputs=analysis.record.outputs | sums)
+
+
+def _moved(names: Sequence[str], folder: Path, out: Path) -> None:
+    """Move files, in this order, from one folder into another."""
+    for name in names:
+        (out / name).parent.mkdir(exist_ok=True)
+        (folder / name).replace(out / name)
 
 
 def _noted(record: Record, failed: Sequence[str]) -> Record:
@@ -136,8 +144,10 @@ def _clear(out: Path) -> None:
     old = outputs_of(out / RECORD)
     (out / RECORD).unlink(missing_ok=True)
     for name in old:
-        if Path(name).name == name:  # a record may come from anybody
+        if name in (Path(name).name, f"{LISTS}/{Path(name).name}"):  # a record may come from anybody
             (out / name).unlink(missing_ok=True)
+    if (out / LISTS).is_dir() and not any((out / LISTS).iterdir()):
+        (out / LISTS).rmdir()
 
 
 def write_report(analysis: Analysis, out: Path) -> list[str]:
@@ -173,29 +183,42 @@ def page(analysis: Analysis, path: Path) -> None:
 
 
 def _tables(analysis: Analysis, out: Path, failed: list[str]) -> Iterator[str]:
-    """Write the tables, but those that cannot be made; the names of the files."""
-    write_table(analysis.to_frame(), out / CLUSTERS)
-    yield CLUSTERS
-    for name, make in _further(analysis).items():
-        table = attempted(name, make, failed)
-        if table is not None:
-            write_table(table, out / name, index=name == CONDITIONS)
-            yield name
+    """Write the tables and lists, but those that cannot be made; the names of the files."""
+    for name, make in _each_table(analysis).items():
+        yield from attempted(name, partial(_table_written, name, make, out), failed) or ()
+    lists = partial(write_lists, analysis.clustering, analysis.courses, out)
+    yield from attempted(f"{LISTS} of names", lambda: list(lists()), failed) or ()
 
 
-def _further(analysis: Analysis) -> dict[str, Callable[[], pd.DataFrame | None]]:
+def _table_written(name: str, make: Callable[[], pd.DataFrame | None], out: Path) -> list[str]:
+    """Write a table, where there is something to say; its name."""
+    table = make()
+    if table is None:
+        return []
+    write_table(table, out / name, index=name == CONDITIONS)
+    return [name]
+
+
+def _each_table(analysis: Analysis) -> dict[str, Callable[[], pd.DataFrame | None]]:
     """File name -> what makes the table, or None where there is nothing to say."""
-    clustering, near = analysis.clustering, analysis.neighbors
+    clustering, near, known = analysis.clustering, analysis.neighbors, analysis.detailed
     tables: dict[str, Callable[[], pd.DataFrame | None]] = {
-        NEIGHBORS: lambda: None if near is None else near.to_frame(),
+        CLUSTERS: analysis.to_frame,
+        NEIGHBORS: lambda: None if near is None else _named(near.to_frame(), known),
         CONDITIONS: lambda: analysis.conditions,
-        CHANGES: lambda: analysis.changes,
+        CHANGES: lambda: None if analysis.changes is None else beside(analysis.changes, known),
     }
     if isinstance(clustering, CurveClustering):
-        tables |= {"curves.csv": lambda: _curves(clustering), "outliers.csv": clustering.outliers}
+        tables["curves.csv"] = lambda: _curves(clustering)
+        tables["outliers.csv"] = lambda: beside(clustering.outliers(), known, of="course")
         if clustering.path:
             tables["numbers.csv"] = clustering.path_frame
     return tables | {TERMS: lambda: analysis.enrichment, COUNTS: lambda: analysis.counts}
+
+
+def _named(near: pd.DataFrame, known: pd.DataFrame | None) -> pd.DataFrame:
+    """The table of neighbours with the details of both courses."""
+    return beside(beside(near, known, of="course"), known, of="neighbor", before="neighbor_")
 
 
 def _curves(clustering: CurveClustering) -> pd.DataFrame:
@@ -241,7 +264,22 @@ def load(folder: str | PathLike[str]) -> Analysis:
             raise InputError(f"{place / name} is not the one that this run wrote. Restore it, or cluster again.")
     files = tuple(place / name for name in record.outputs)
     terms, counts = (_table(place / name, record) for name in (TERMS, COUNTS))
-    return Analysis(gp.at(courses), clustering, record, terms, counts, files)
+    details = _details_written(place / CLUSTERS, record)
+    return Analysis(gp.at(courses), clustering, record, terms, counts, files, details=details)
+
+
+def _details_written(table: Path, record: Record) -> pd.DataFrame | None:
+    """What the input said about courses beside their values: the last columns of the table of clusters."""
+    import pandas as pd
+
+    names = list(record.source.details)
+    if not names:
+        return None
+    if not _as_written(table, record):
+        warn(f"{table} is not the one that this run wrote: {first_few(names)} are left out.", DataWarning)
+        return None
+    cells = pd.read_csv(table, dtype=str, keep_default_na=False)
+    return cells.iloc[:, -len(names) :].map(unquoted).set_axis(names, axis=1)
 
 
 def neighbors_written(analysis: Analysis, count: int) -> Neighbors | None:

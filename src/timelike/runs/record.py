@@ -15,6 +15,7 @@ from timelike.base.versions import installed
 from timelike.exceptions import InputError
 from timelike.reading.options import Settings
 from timelike.runs.recipe import Recipe
+from timelike.runs.terms import Terms
 
 FORMAT = "timelike run 1"
 GIVEN = "given"
@@ -32,7 +33,7 @@ class Source:
     """Where courses came from: a file, its checksum, how it was read, and the checksum of its sample sheet.
 
     Where it held counts, also the size factor of each sample. Where there were several files, `others` has the path and
-    the checksum of each after the first.
+    the checksum of each after the first. `details` are the columns that say something else about each course.
     """
 
     path: str | None = None
@@ -43,6 +44,7 @@ class Source:
     samples_sha256: str | None = None
     size_factors: dict[str, float] | None = None
     others: dict[str, str] = field(default_factory=dict)
+    details: tuple[str, ...] = ()
 
     @property
     def value_name(self) -> str | None:
@@ -77,6 +79,8 @@ class Record:
         None for a single course, and in records that do not have it yet.
     selected
         Which of the courses were chosen, in words; None where all were.
+    terms
+        The files of the terms that clusters were asked about, and how they were read; None where there were none.
     """
 
     source: Source
@@ -87,6 +91,7 @@ class Record:
     versions: dict[str, str] = field(default_factory=lambda: versions())
     search: Search | None = None
     selected: str | None = None
+    terms: Terms | None = None
 
     def save(self, path: Path) -> None:
         """Write the record as JSON."""
@@ -104,10 +109,11 @@ class Record:
                 Recipe.of(**BEFORE_CLOCKS | _entries(data, "recipe", tuple(Recipe.__dataclass_fields__))),
                 _text(data, "model_sha256"),
                 _texts(data, "outputs"),
-                _notes(data),
+                _list_of_texts(data, "notes"),
                 _texts(data, "versions"),
                 _search(data),
                 _text(data, "selected"),
+                _terms(data),
             )
         except (InputError, TypeError) as problem:
             raise InputError(f"{path}: {problem}") from None
@@ -141,8 +147,9 @@ def _source(entry: dict[str, Any]) -> Source:
     _text(reading, "samples")
     texts = {name: _text(entry, name) for name in ("path", "sha256", "time_unit", "samples_sha256")}
     factors = _size_factors(entry)
-    others = _texts(entry, "others")
-    return Source(**texts, reading=reading, understood=tuple(map(str, understood)), size_factors=factors, others=others)
+    others, details = _texts(entry, "others"), _list_of_texts(entry, "details")
+    lines = tuple(map(str, understood))
+    return Source(**texts, reading=reading, understood=lines, size_factors=factors, others=others, details=details)
 
 
 def _size_factors(entry: dict[str, Any]) -> dict[str, float] | None:
@@ -166,6 +173,17 @@ def _search(data: dict[str, Any]) -> Search | None:
     return Search(route, float(recall))
 
 
+def _terms(data: dict[str, Any]) -> Terms | None:
+    if data.get("terms") is None:
+        return None
+    entry = _entries(data, "terms", tuple(Terms.__dataclass_fields__))
+    files, sums = _texts(entry, "files"), _texts(entry, "sha256")
+    if set(files) not in ({"gmt"}, {"obo", "gaf"}) or set(sums) != set(files):
+        raise InputError(f"the entry 'terms' has files {list(files)}: expected gmt, or obo and gaf, each with its sum.")
+    how = {name: _list_of_texts(entry, name) for name in ("drop", "relations") if name in entry}
+    return Terms(files, sums, _text(entry, "aspect"), **how)
+
+
 def _text(data: dict[str, Any], name: str) -> str | None:
     entry = data.get(name)
     if entry is not None and not isinstance(entry, str):
@@ -173,11 +191,11 @@ def _text(data: dict[str, Any], name: str) -> str | None:
     return entry
 
 
-def _notes(data: dict[str, Any]) -> tuple[str, ...]:
-    notes = data.get("notes", [])
-    if not isinstance(notes, list) or not all(isinstance(note, str) for note in notes):
-        raise InputError(f"the entry 'notes' is {str(notes)[:40]!r}: expected a list of sentences.")
-    return tuple(notes)
+def _list_of_texts(data: dict[str, Any], name: str) -> tuple[str, ...]:
+    found = data.get(name, [])
+    if not isinstance(found, list) or not all(isinstance(text, str) for text in found):
+        raise InputError(f"the entry {name!r} is {str(found)[:40]!r}: expected a list of texts.")
+    return tuple(found)
 
 
 def _texts(data: dict[str, Any], name: str) -> dict[str, str]:

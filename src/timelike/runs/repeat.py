@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,13 +10,14 @@ from timelike.base.checks import counted
 from timelike.base.files import checksum
 from timelike.datasets import NAMED
 from timelike.exceptions import DataWarning, InputError, warn
+from timelike.ontology import Ontology
 from timelike.runs.analyse import analyse
 from timelike.runs.analysis import Analysis
 from timelike.runs.folder import MODEL, TERMS, Say
 from timelike.runs.record import FROM_PYTHON, Record, versions
 
-COMPARED = (".csv", ".json", ".npz")
-"""Figures and pages carry versions of other programs; tables, model and clustering must be the same."""
+COMPARED = (".csv", ".json", ".npz", ".txt")
+"""Figures and pages carry versions of other programs; tables, lists, model and clustering must be the same."""
 OF_ONE_FILE = ("dates", "decimal", "duplicates", "sheet")
 """Options about how a file is written, or when it begins; others say what its columns mean."""
 
@@ -27,6 +28,7 @@ def repeat(
     *,
     file: Path | Sequence[Path] | None = None,
     samples: Path | None = None,
+    terms: Mapping[str, Path] | None = None,
     overwrite: bool = False,
     say: Say | None = None,
 ) -> Analysis:
@@ -40,6 +42,8 @@ def repeat(
         Folder for the results.
     file, samples
         The input, as many files as there were, and its sample sheet, where they are no longer where they were.
+    terms
+        ``gmt``, ``obo`` or ``gaf`` -> the file, where it is no longer where it was.
     overwrite, say
         As for :func:`timelike.analyse`.
     """
@@ -53,15 +57,32 @@ def repeat(
         if not model.is_file():
             raise InputError(f"{model}, the model that the run was given, is not there. Copy it from the run's folder.")
         _same(model, record.model_sha256, "model")
-    if TERMS in record.outputs:
-        warn("the run also looked for ontology terms; that is not repeated.", DataWarning)
-    return analyse(data, out, model=model, reading=reading, overwrite=overwrite, say=say, **vars(record.recipe))
+    how: dict[str, Any] = {"ontology": _terms(record, path, terms or {}), "overwrite": overwrite, "say": say}
+    return analyse(data, out, model=model, reading=reading, **how, **vars(record.recipe))
 
 
 def differences(path: Path, again: Analysis) -> list[str]:
     """Files of a run whose content is not what its record says."""
-    outputs, found = Record.load(path).outputs, again.record.outputs
-    return [n for n in outputs if n.endswith(COMPARED) and n != TERMS and outputs[n] != found.get(n)]
+    record, found = Record.load(path), again.record.outputs
+    return [
+        name
+        for name, sha256 in record.outputs.items()
+        if name.endswith(COMPARED) and sha256 != found.get(name) and (name != TERMS or record.terms is not None)
+    ]
+
+
+def _terms(record: Record, path: Path, given: Mapping[str, Path]) -> Ontology | None:
+    """The terms that the clusters were asked about, from where their files are now."""
+    if record.terms is None:
+        if TERMS in record.outputs:
+            warn("the run also looked for terms, and does not say in which files; that is not repeated.", DataWarning)
+        return None
+    files = {kind: given.get(kind) or _found(Path(one), path.parent) for kind, one in record.terms.files.items()}
+    for kind, file in files.items():
+        if not file.is_file():
+            raise InputError(f"the terms {file} are no longer there. Say where they are (--{kind}).")
+        _same(file, record.terms.sha256[kind], f"{kind} file")
+    return record.terms.read(files)
 
 
 def _input(record: Record, path: Path, file: Path | Sequence[Path] | None) -> Path | list[Path]:

@@ -165,12 +165,12 @@ class ClusterPage {
     }
     select.addEventListener("change", () => this.choose(select.value));
     const status = html("span", { class: "hint", role: "status", id: "member-status" });
-    const names = () => `${this.list.members.map((i) => data.names[i]).join("\n")}\n`;
-    const say = async () => { status.textContent = (await copy(names())) ? `${counted(this.list.members.length, "name")} copied.` : "Please use the file instead."; };
+    const names = () => plainNames(data, this.list.members);
+    const say = async () => { status.textContent = (await copy(`${names().join("\n")}\n`)) ? `${counted(names().length, "name")} copied.` : "Please use the file instead."; };
+    const called = () => [listName(this.label), ...(select.value === "all" ? [] : [select.value])].join("_");
     return html("div", {}, html("h3", {}, "Members"), html("div", { class: "controls" }, select,
       button("Copy", say, { class: "quiet", id: "member-copy" }),
-      button("Save", () => save(names(), filename(`${data.title}-${clusterName(this.label)}`, "txt"), "text/plain;charset=utf-8"),
-        { class: "quiet", id: "member-save" }), status), this.list.node);
+      button("Save", () => saveNames(data, this.list.members, called()), { class: "quiet", id: "member-save" }), status), this.list.node);
   }
 
   choose(which) {

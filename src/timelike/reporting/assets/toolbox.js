@@ -117,25 +117,37 @@ class Toolbox {
 
 // -- lists to take away ------------------------------------------------------------------------------------------------
 
+/** What programs know genes by: the names of some courses without their conditions, each once. */
+function plainNames(data, members) {
+  return [...new Set(members.map((i) => plainName(data, i)))];
+}
+
 /** The names of some courses, one a line. */
 function saveNames(data, members, name) {
-  save(members.map((i) => `${data.names[i]}\n`).join(""), filename(name, "txt"), "text/plain;charset=utf-8");
+  const lines = plainNames(data, members).map((words) => `${words.replace(/\s*[\r\n]+\s*/g, " ")}\n`);
+  save(lines.join(""), filename(name, "txt"), "text/plain;charset=utf-8");
+}
+
+/** What the list of a cluster is called, here and in the folder of a run. */
+function listName(label) {
+  return label === NONE ? "none" : `cluster_${label}`;
 }
 
 /** One table with a column a cluster. */
 function saveColumns(data, lists) {
-  const labels = [...lists.keys()];
-  const longest = Math.max(...labels.map((label) => lists.get(label).length));
-  const rows = Array.from({ length: longest }, (_, r) => labels.map((label) => (r < lists.get(label).length ? data.names[lists.get(label)[r]] : "")));
-  saveCsv(labels.map((label) => (label === NONE ? "none" : `cluster_${label}`)), rows, "clusters");
+  const columns = [...lists.values()].map((members) => plainNames(data, members));
+  const longest = Math.max(...columns.map((names) => names.length));
+  const rows = Array.from({ length: longest }, (_, r) => columns.map((names) => names[r] ?? ""));
+  saveCsv([...lists.keys()].map(listName), rows, "by_cluster");
 }
 
 function startLists(data, table, members) {
-  const name = () => (table.cluster === null ? "names" : table.cluster === NONE ? "none" : `cluster_${table.cluster}`);
+  const name = () => (table.cluster === null ? "names" : listName(table.cluster));
   byId("names-shown").addEventListener("click", () => saveNames(data, table.order, name()));
   byId("names-columns").addEventListener("click", () => saveColumns(data, members));
   byId("names-copy").addEventListener("click", async () => {
-    const done = await copy(table.order.map((i) => data.names[i]).join("\n"));
-    announce(done ? `${counted(table.order.length, "name")} copied.` : "The browser does not allow copying: download the names instead.", 5);
+    const names = plainNames(data, table.order);
+    const done = await copy(names.join("\n"));
+    announce(done ? `${counted(names.length, "name")} copied.` : "The browser does not allow copying: download the names instead.", 5);
   });
 }
