@@ -18,7 +18,6 @@ from os import PathLike
 from pathlib import Path
 from typing import NamedTuple
 
-from timelike.base.checks import counted
 from timelike.exceptions import InputError
 
 Source = str | PathLike[str]
@@ -288,7 +287,7 @@ def gene_sets(path: Source) -> Iterator[GeneSet]:
             continue
         field = [part.strip() for part in line.split("\t")]
         if len(field) < 3 or "\0" in line:
-            found = "no text" if "\0" in line else counted(len(field), "column")
+            found = "no text" if "\0" in line else f"{len(field)} column{'s' * (len(field) > 1)}"
             raise InputError(
                 f"{path}, line {number}: {found}, but a GMT line has a set, a description and genes, separated by tabs."
             )

@@ -12,7 +12,6 @@ from typing import Any, Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from timelike.base.checks import counted
 from timelike.exceptions import DataWarning, InputError, warn
 from timelike.ontology.files import (
     RELATIONS,
@@ -148,8 +147,8 @@ class Ontology:
         if not self.are_sets:
             return str(self.reading)
         sizes = np.bincount(self.own.indices, minlength=len(self.terms))
-        genes = counted(len(self.genes), "gene")
-        return f"{counted(len(sizes), 'gene set')} of {sizes.min():,} to {sizes.max():,} genes, {genes} in all"
+        number = f"{len(sizes):,} gene set{'s' * (len(sizes) > 1)}"
+        return f"{number} of {sizes.min():,} to {sizes.max():,} genes, {len(self.genes):,} genes in all"
 
     @property
     def information_content(self) -> dict[str, float]:
