@@ -324,12 +324,12 @@ def _label_outside(axes: list[Axes], time: str, value: str) -> None:
     for ax in axes:
         grid, row, column = _place(ax)
         if row in (last, -1):
-            ax.set_xlabel(time)
+            parts.name_axes(ax, x=time)
         ax.tick_params(labelbottom=(grid, row + 1, column) not in places)
         first = (grid, row, column - 1) not in places
         ax.tick_params(labelleft=first)
         if first:
-            ax.set_ylabel(value)
+            parts.name_axes(ax, y=value)
 
 
 def _place(ax: Any) -> tuple[int, int, int]:

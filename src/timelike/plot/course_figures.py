@@ -8,7 +8,7 @@ import numpy as np
 
 from timelike.base import checks
 from timelike.base.arrays import Floats
-from timelike.base.checks import counted
+from timelike.base.checks import counted, shortened
 from timelike.base.replicates import totals
 from timelike.exceptions import InputError
 from timelike.gp import kernels
@@ -68,7 +68,7 @@ def _draw_few(ax: Any, courses: TimeCourses, time: str, value: str) -> Axes:
         ax.plot(*line.T, color=COLORS[k], linewidth=1)
         handles.append(parts.draw_points(ax, courses[k], COLORS[k]))
     if len(courses) == 1:
-        return parts.labelled(ax, courses.names[0], time, value)
+        return parts.labelled(ax, shortened(courses.names[0], parts.LINE), time, value)
     parts.labelled(ax, "", time, value)
     parts.legend_above(ax, handles, [short(name) for name in courses.names], columns=3)
     return ax
@@ -194,7 +194,7 @@ def neighbors(
     drawn = parts.times_of(asked, gp)
     curve, band = parts.draw_curve(ax, drawn, gp.posterior(asked, drawn))
     parts.draw_points(ax, asked, "black")
-    curve.set_label(short(asked.names[0]))
+    curve.set_label(parts.in_legend(short(asked.names[0])))
     band.set_label("± 2 sd of its curve")
     for rank, (index, score) in enumerate(zip(nearest.indices[at], nearest.scores[at], strict=True)):
         if index >= 0:
@@ -224,5 +224,5 @@ def _draw_neighbor(ax: Any, course: TimeCourses, rank: int, score: float, moved:
     dashes = DASHES[rank // LIGHT % len(DASHES)]
     line = parts.averaged(course)[0]
     marker = "o" if len(line) == 1 else ""
-    label = f"{short(course.names[0])}, s = {parts.number(score, '.1f')}{moved}"
+    label = f"{parts.in_legend(short(course.names[0]))}, s = {parts.number(score, '.1f')}{moved}"
     ax.plot(*line.T, linestyle=dashes, marker=marker, color=COLORS[rank % LIGHT], linewidth=0.9, label=label)

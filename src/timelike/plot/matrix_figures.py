@@ -8,7 +8,7 @@ import numpy as np
 
 from timelike.base import checks
 from timelike.base.arrays import Floats, Ints
-from timelike.base.checks import counted
+from timelike.base.checks import counted, shortened
 from timelike.clusters.clustering import Clustering
 from timelike.courses import TimeCourses
 from timelike.exceptions import InputError
@@ -122,7 +122,7 @@ def value_heatmap(
     labels = None if clustering is None else clustering.labels[rows]
     _label_rows(ax, [courses.names[i] for i in rows], labels, "y")
     label_times(ax, edges, table.shape[1])
-    ax.set_xlabel(time)
+    parts.name_axes(ax, x=time)
     return ax
 
 
@@ -192,7 +192,8 @@ def draw_image(ax: Any, values: Floats, look: Look, label: str) -> None:
     bar = ax.figure.colorbar(image, ax=ax, extend=extend, shrink=0.7, aspect=25, pad=0.03)
     if low < 0 < high:
         bar.set_ticks(_ticks(low, high))
-    bar.set_label(label, size=parts.text_size(ax))
+    words = shortened(parts.drawn(label), parts.LINE)
+    bar.set_label(words, size=parts.text_size(ax), parse_math=False)
     bar.ax.tick_params(labelsize=parts.text_size(ax) - 1, width=0.6, length=3)
     bar.outline.set_visible(False)
     ax.spines[:].set_visible(False)

@@ -20,7 +20,6 @@ from timelike.pairs.lags import GroupLags, Lags
 from timelike.pairs.match import Match
 from timelike.plot import parts
 from timelike.plot.parts import COLORS, ONE_COLUMN, TWO_COLUMNS, short
-from timelike.plot.question_figures import as_written
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -68,7 +67,7 @@ def order(
     rows = _rows(found, of, time)
     if ax is None:
         ax = _page(rows)
-    return as_written(_draw_circle(ax, rows) if rows.period is not None and _is_polar(ax) else _draw_line(ax, rows))
+    return _draw_circle(ax, rows) if rows.period is not None and _is_polar(ax) else _draw_line(ax, rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -228,7 +227,7 @@ def _draw_circle(ax: Any, rows: _Rows) -> Axes:
     ax.grid(color="0.9", linewidth=0.5)
     ax.spines["polar"].set_color("0.7")
     _name_circle(ax, rows, radius, turn)
-    ax.set_xlabel(rows.label)
+    parts.name_axes(ax, x=rows.label)
     return parts.titled(ax, rows.title)
 
 
@@ -238,7 +237,8 @@ def _name_circle(ax: Any, rows: _Rows, radius: Floats, turn: float) -> None:
     if rows.groups is None:
         if len(rows.names) <= 12:
             for name, angle, r in zip(rows.names, rows.mean * turn, radius, strict=True):
-                ax.annotate(name, (angle, r), (4, 3), textcoords="offset points", fontsize=small)
+                at = {"textcoords": "offset points", "fontsize": small, "parse_math": False}
+                ax.annotate(short(name), (angle, r), (4, 3), **at)
         return
     for k in np.unique(rows.groups):
         ax.plot([], [], "o", color=cluster_color(int(k)), markersize=4, markeredgewidth=0, label=f"cluster {k}")
@@ -281,7 +281,7 @@ def match(found: Match, axes: Sequence[Axes] | None = None, *, time: str = "time
     names = [short(name) for name in found.pair.names]
     _draw_measured(used[0], found, names, time, value)
     _draw_aligned(used[1], found, names, time, value)
-    return [as_written(ax) for ax in used]
+    return used
 
 
 def _draw_measured(ax: Any, found: Match, names: list[str], time: str, value: str) -> None:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
+from unicodedata import category
 
 import numpy as np
 
@@ -54,6 +57,10 @@ MEASURED, TICKS = 30, 10
 """Up to so many measured times, if four digits write them, ticks on a clock are at some of them; ticks, at most."""
 NAME = 24
 """Characters of a name in a figure, at most."""
+LINE = 44
+"""Characters in a line below or beside an axis."""
+SPACE = "\u200b"
+"""Of no width."""
 
 # -- pages and files ---------------------------------------------------------------------------------------------
 
@@ -152,12 +159,21 @@ def save(ax: Axes, path: str | PathLike[str], *others: str | PathLike[str], dpi:
     known = sorted(figure.canvas.get_supported_filetypes())
     for wrong in [each for each in paths if _ending(each) not in known]:
         raise InputError(f"{wrong}: expected a name that ends in one of {', '.join(known)}.")
-    with matplotlib.rc_context(SAVED), _laid_out(figure):
+    with matplotlib.rc_context(SAVED), _whatever_letters(), _laid_out(figure):
         for each in paths:
             _write(figure, each, dpi)
     pyplot = sys.modules.get("matplotlib.pyplot")  # it cannot know figures of ours before it is imported
     if pyplot is not None and matplotlib.get_backend().lower() in WITHOUT_SCREEN:
         pyplot.close(figure)
+
+
+@contextmanager
+def _whatever_letters() -> Iterator[None]:
+    """A letter that the font does not have is drawn as a box, without a warning that somebody made an error."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph ")
+        warnings.filterwarnings("ignore", message="Matplotlib currently does not support")
+        yield
 
 
 def _write(figure: Any, path: Path, dpi: int | None) -> None:
@@ -208,8 +224,7 @@ def text_size(ax: Any) -> float:
 
 def labelled(ax: Any, title: str, time: str, value: str) -> Axes:
     """The Axes with labels, a title at the left, and without the spines that bound nothing."""
-    ax.set_xlabel(time)
-    ax.set_ylabel(value)
+    name_axes(ax, time, value)
     ax.spines[["top", "right"]].set_visible(False)
     return titled(ax, title)
 
@@ -217,21 +232,60 @@ def labelled(ax: Any, title: str, time: str, value: str) -> Axes:
 def titled(ax: Any, title: str, *, rows: int = 0) -> Axes:
     """The Axes with a title at the left, above so many rows of a legend."""
     size = text_size(ax)
-    ax.set_title(title, fontsize=size, loc="left", pad=4 + 1.45 * size * rows)
+    lines = "\n".join(map(drawn, title.split("\n")))
+    ax.set_title(lines, fontsize=size, loc="left", pad=4 + 1.45 * size * rows, parse_math=False)
     return ax
+
+
+def name_axes(ax: Any, x: str | None = None, y: str | None = None) -> None:
+    """Write below and beside the Axes what they show, as users wrote it; long text in several lines."""
+    for name, change in ((x, ax.set_xlabel), (y, ax.set_ylabel)):
+        if name is not None:
+            change("\n".join(wrap(shortened(drawn(name), 4 * LINE), LINE)), parse_math=False)
+
+
+def drawn(text: str) -> str:
+    """Text of users as figures can draw it, in one line.
+
+    Line breaks and what is no character (control characters, halves of one) are spaces: files of figures cannot have
+    them.
+
+    Examples
+    --------
+    >>> drawn("cost in $" + chr(10) + " and" + chr(0) + "more")
+    'cost in $ and more'
+    """
+    if text.isprintable():
+        return text
+    visible = "".join(" " if category(one) in ("Cc", "Cs", "Zl", "Zp") else one for one in text)
+    return " ".join(visible.split())
+
+
+def plain(texts: Iterable[Any]) -> None:
+    """Make of text what it says: a dollar is a dollar, no formula."""
+    for text in texts:
+        text.set_parse_math(False)
+        text.set_text(text.get_text().removeprefix(SPACE))
+
+
+def in_legend(label: str) -> str:
+    """A label that a legend shows: matplotlib leaves out those that begin with a low line."""
+    return f"{SPACE}{label}" if label.startswith("_") else label
 
 
 def legend_above(ax: Any, handles: list[Any], labels: list[str], *, columns: int = 2) -> int:
     """Draw a legend between the panel and its title, where it hides no data; the number of its rows."""
     small = text_size(ax) - 1
-    ax.legend(handles, labels, loc="lower left", bbox_to_anchor=(0, 1), ncols=columns, fontsize=small, **LEGEND)
+    how: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0, 1), "ncols": columns, "fontsize": small}
+    found = ax.legend(handles, list(map(in_legend, labels)), **how, **LEGEND)
+    plain(found.get_texts())
     return -(-len(labels) // columns)
 
 
 def legend_beside(ax: Any) -> None:
     """Draw a legend of all that has a label to the right of the panel."""
     look = LEGEND | {"handlelength": 2.4}
-    ax.legend(loc="upper left", bbox_to_anchor=(1, 1), fontsize=text_size(ax) - 1, **look)
+    plain(ax.legend(loc="upper left", bbox_to_anchor=(1, 1), fontsize=text_size(ax) - 1, **look).get_texts())
 
 
 LEGEND: dict[str, Any] = {
@@ -257,13 +311,13 @@ def whole_figure(ax: Any) -> Any:
 
 def short(name: str) -> str:
     """A name that leaves room for others."""
-    return shortened(name, NAME)
+    return shortened(drawn(name), NAME)
 
 
 def name_places(ax: Any, axis: str, names: Sequence[str]) -> None:
     """Write a name at each place 0, 1, 2, ... along an axis, or nothing where they do not all fit."""
     shown = [short(name) for name in names] if len(names) <= fitting(ax, axis) else []
-    getattr(ax, f"set_{axis}ticks")(range(len(shown)), shown, rotation=90 if axis == "x" else 0)
+    getattr(ax, f"set_{axis}ticks")(range(len(shown)), shown, rotation=90 if axis == "x" else 0, parse_math=False)
     ax.tick_params(axis=axis, length=0)
 
 

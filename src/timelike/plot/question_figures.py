@@ -78,7 +78,7 @@ def volcano(
     rows = parts.legend_above(ax, handles, names)
     verb = "differ" if isinstance(found, Compared) else "change"
     title = f"{called.sum():,} of {len(found):,} {verb} at a false discovery rate of {percent(fdr)}"
-    as_written(parts.titled(ax, title, rows=rows))
+    parts.titled(ax, title, rows=rows)
     _name_dots(ax, found, np.column_stack([size, found.log_bayes_factor])[found.called(fdr)], labels)
     return ax
 
@@ -191,7 +191,7 @@ def differences(
         _label_pair((above, below), found.names[gene], (time, value), first=k % columns == 0)
         if k == 0:
             _legend(above, handles)
-    return [as_written(ax) for ax in axes]
+    return axes
 
 
 def changes(
@@ -239,7 +239,7 @@ def changes(
         parts.labelled(ax, short(found.names[gene]), time, value if k % columns == 0 else "")
         if k == 0 and handles:
             _legend(ax, handles)
-    return [as_written(ax) for ax in axes]
+    return axes
 
 
 def _draw_times(ax: Any, found: Changing, gene: int) -> dict[str, Any]:
@@ -328,7 +328,8 @@ def _draw_difference(ax: Any, found: Compared, gene: int, at: Floats, pair: tupl
     _draw_band(ax, at, Curve(effect.mean[0], effect.sd[0]), "black")
     ax.plot(at, effect.mean[0], color="black", linewidth=1.3, zorder=3)
     ax.axhline(0, color="0.3", linewidth=0.6, zorder=2)
-    ax.set_title(f"{short(second)} less {short(first)}", fontsize=parts.text_size(ax) - 1.5, loc="left", pad=2)
+    words, small = f"{short(second)} less {short(first)}", parts.text_size(ax) - 1.5
+    ax.set_title(words, fontsize=small, loc="left", pad=2, parse_math=False)
 
 
 def _label_pair(pair: tuple[Any, Any], name: str, labels: tuple[str, str], *, first: bool) -> None:
@@ -336,20 +337,12 @@ def _label_pair(pair: tuple[Any, Any], name: str, labels: tuple[str, str], *, fi
     above, below = pair
     parts.labelled(above, short(name), "", labels[1] if first else "")
     above.tick_params(labelbottom=False)
-    below.set_xlabel(labels[0])
-    below.set_ylabel("difference" if first else "")
+    parts.name_axes(below, labels[0], "difference" if first else "")
     below.spines[["top", "right"]].set_visible(False)
 
 
 def _legend(ax: Any, handles: dict[str, Any]) -> None:
     """Draw a legend in the panel: of all its places the one that hides least."""
-    ax.legend(list(handles.values()), list(handles), loc="best", fontsize=parts.text_size(ax) - 1.5, **parts.LEGEND)
-
-
-def as_written(ax: Any) -> Axes:
-    """The Axes with all text as users wrote it: a dollar is a dollar, no formula."""
-    legend = ax.get_legend()
-    titles = [ax.title, ax._left_title, ax._right_title]
-    for text in [*titles, ax.xaxis.label, ax.yaxis.label, *(legend.get_texts() if legend else [])]:
-        text.set_parse_math(False)
-    return ax
+    labels, small = list(map(parts.in_legend, handles)), parts.text_size(ax) - 1.5
+    found = ax.legend(list(handles.values()), labels, loc="best", fontsize=small, **parts.LEGEND)
+    parts.plain(found.get_texts())

@@ -78,7 +78,7 @@ def tree_heatmap(clustering: Clustering, courses: TimeCourses, *, time: str = "t
     ax.yaxis.tick_right()
     parts.name_places(ax, "y", [courses.names[i] for i in shown.tips])
     label_times(ax, columns, table.shape[1])
-    ax.set_xlabel(time)
+    parts.name_axes(ax, x=time)
     return ax
 
 
