@@ -433,6 +433,8 @@ def test_nullable_numbers():
     np.testing.assert_array_equal(own.times, [0])
     with pytest.raises(InputError, match="times must be finite numbers"):
         TimeCourses.from_arrays(pd.array([0, None], dtype="Int64"), [[1, 2]])
+    with pytest.raises(InputError, match="times are not numbers"):
+        TimeCourses.from_arrays("soon", [[1, 2]])
 
 
 def test_what_has_no_order_is_no_list_of_names():

@@ -246,3 +246,15 @@ def test_entries_of_a_model_file_that_are_no_numbers(name, value, tmp_path):
     path.write_text(json.dumps(json.loads(path.read_text()) | {name: value}))
     with pytest.raises(InputError, match=rf"model\.json: {name} is "):
         GP.load(path)
+
+
+@pytest.mark.parametrize("name", ["signal_sd", "noise_sd", "mean", "rough_sd", "level_sd"])
+def test_numbers_whose_squares_are_none_are_refused(name):
+    """A model file may come from anybody."""
+    with pytest.raises(InputError, match=f"{name} is 1e\\+200, which no computation can use"):
+        GP.from_dict(GP.se(1, 1, 1).to_dict() | {name: 1e200})
+
+
+def test_a_signal_whose_square_is_zero_is_refused():
+    with pytest.raises(InputError, match="signal_sd is 1e-200, which no computation can use"):
+        GP.se(1, signal_sd=1e-200, noise_sd=1)

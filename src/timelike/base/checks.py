@@ -40,8 +40,7 @@ def _without_na(data: Any) -> NDArray[Any]:
     import pandas as pd
 
     entries = np.array(data, dtype=object)
-    entries[np.frompyfunc(lambda entry: entry is pd.NA, 1, 1)(entries).astype(bool)] = np.nan
-    return entries
+    return np.where(np.frompyfunc(lambda entry: entry is pd.NA, 1, 1)(entries), np.nan, entries)
 
 
 _NO_NUMBERS = {

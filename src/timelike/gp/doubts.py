@@ -63,6 +63,8 @@ def _reason(name: str, word: str) -> str:
 
 
 def _hint(name: str, word: str) -> str:
+    if name.endswith("periodicity") and word == "lower":
+        return "; a shorter period cannot be told from longer ones at times so far apart"
     if "length_scale" in name and word == "upper":
         return "; curves look straight over the whole span"
     if name == "noise variance" and word == "lower":

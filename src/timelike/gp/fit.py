@@ -44,6 +44,10 @@ CLEAR = 10.0
 SAMPLE_COST = 1_000_000
 """Beyond so many multiplications a likelihood, the search begins on a sample of the courses."""
 SAMPLE_SEED = 20210527
+MOST_STARTS = 120
+"""More starting points than this are looked at with a few courses first."""
+SCAN_COST, SCANNED, PEAKS = 1_000_000, 16, 12
+"""Multiplications of a likelihood there, courses at least, and how many peaks are followed up."""
 
 
 def fit(
@@ -224,6 +228,8 @@ def most_likely(objective: Objective, space: SearchSpace, sample_cost: float = S
     Beyond `sample_cost` multiplications a likelihood, the search begins on a sample of the courses.
     """
     starts = space.starts
+    if len(starts) > MOST_STARTS:
+        starts = _promising(objective, starts)
     sample = first_sample(objective.courses, sample_cost)
     if sample is not objective.courses:
         starts = _optimise(objective.on(sample), starts, space).place[None]
@@ -391,6 +397,26 @@ def _choice(found: list[Candidate], best: Candidate) -> list[str]:
 # -- search --------------------------------------------------------------------------------------------------
 
 
+def _promising(objective: Objective, starts: Floats) -> Floats:
+    """The peaks among very many starting points, as a few courses show them.
+
+    Starting points are in the order of a period, and the likelihood has many narrow peaks: each is looked at once.
+    """
+    sizes = objective.courses.designs.sizes.astype(float)
+    few = first_sample(objective.courses, SCAN_COST, least=SCANNED) if (sizes**3).sum() > SCAN_COST else None
+    look = objective if few is None else objective.on(few)
+    places, which = np.unique(starts[:, :-2], axis=0, return_inverse=True)
+    values = np.array([look(starts[rows[len(rows) // 2]]).value for rows in _rows_of(which, len(places))])
+    padded = np.concatenate([[-np.inf], values, [-np.inf]])
+    peaks = np.flatnonzero((values >= padded[:-2]) & (values >= padded[2:]))
+    best = peaks[np.argsort(-values[peaks], kind="stable")[:PEAKS]]
+    return starts[np.isin(which, best)]
+
+
+def _rows_of(which: Any, count: int) -> list[Any]:
+    return [np.flatnonzero(which == k) for k in range(count)]
+
+
 def _optimise(objective: Objective, starts: Floats, space: SearchSpace) -> Optimum:
     """The best optimum reached from the most likely of the starting points."""
     best: dict[bytes, tuple[float, Floats]] = {}  # the best split into signal and noise for each place of the kernel
@@ -437,14 +463,14 @@ def _polish(objective: Objective, optimum: Optimum, space: SearchSpace) -> Optim
     return Optimum(place, score)
 
 
-def first_sample(courses: TimeCourses, affordable: float) -> TimeCourses:
+def first_sample(courses: TimeCourses, affordable: float, least: int | None = None) -> TimeCourses:
     """A sample for the first search where a likelihood is not affordable; the courses themselves where it is.
 
     It has 200 courses at least, or where they are long so many that they have 12,000 values, but 8.
     """
     sizes = courses.designs.sizes.astype(float)
     cost = float((sizes * np.minimum(sizes, LIMITS.long_points) ** 2).sum())
-    least = int(np.clip(12_000 / courses.sizes.mean(), 8, 200))
+    least = int(np.clip(12_000 / courses.sizes.mean(), 8, 200)) if least is None else least
     if cost <= affordable or len(courses) <= least:
         return courses
     count = max(least, int(len(courses) * affordable / cost))

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 
 FORMAT = "timelike model 1"
+LARGEST = 1e100
+"""The numbers of a model are smaller: their squares, and sums of those, are numbers too."""
 DENSE_POINTS = 1500
 """Up to so many values a curve is computed from one matrix over all of them, beyond from their information.
 
@@ -327,6 +329,8 @@ def _number(name: str, value: Any) -> float:
         raise InputError(f"{name} is {repr(value)[:40]}: expected a number.") from None
     if not np.isfinite(number):
         raise InputError(f"{name} is {number}: expected a finite number.")
+    if abs(number) >= LARGEST and name != "log_likelihood":
+        raise InputError(f"{name} is {number}, which no computation can use: expected less than {LARGEST:g}.")
     return number
 
 
@@ -334,6 +338,8 @@ def _positive(name: str, value: Any) -> float:
     number = _number(name, value)
     if number <= 0:
         raise InputError(f"{name} is {number}: expected a number above zero.")
+    if number * LARGEST <= 1:
+        raise InputError(f"{name} is {number}, which no computation can use: expected more than {1 / LARGEST:g}.")
     return number
 
 

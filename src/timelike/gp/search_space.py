@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,8 +27,12 @@ RATIO = (1e-12, 1e8)
 """Bounds of noise variance / signal variance."""
 STARTS = 6
 """Starting values of a parameter of the kernel, from the smallest gap to the whole span."""
-MOST_PERIODS = 160
+ROLLS = (0, 3, 1, 4, 2, 5)
+"""By how much the starting values of further parameters of that kind are moved on."""
+MOST_PERIODS = 2000
 """Starting periods, at most. The likelihood has a narrow peak at each period that could be the right one."""
+REPLICATES = 20
+"""Times that are closer than the usual gap by this factor are one time, measured again."""
 GAPS = 300
 """Designs, at most, whose smallest gap is looked at."""
 CLOCKS, SCALES = 5, 4
@@ -44,15 +50,25 @@ _IN_TIME = {
     ("ExpSineSquared", "periodicity"),
     ("DotProduct", "sigma_0"),
 }
+NO_FACTORS: Mapping[str, float] = MappingProxyType({})
 _UNSET_BOUNDS = (1e-5, 1e5)  # scikit-learn's default: absolute numbers, so they would depend on the units
 
 
 @dataclass(frozen=True)
 class Extent:
-    """How far apart points are: within a course (typical smallest gap) and over all (span)."""
+    """How far apart points are: within a course (typical smallest gap) and over all (span).
+
+    `told`: half the shortest period that the times can tell from longer ones, where that is not the gap.
+    """
 
     gap: float
     span: float
+    told: float | None = None
+
+    @property
+    def shortest(self) -> float:
+        """The shortest period to look for."""
+        return 2 * (self.gap if self.told is None else self.told)
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,18 +117,55 @@ class SearchSpace:
 
 def search_space(courses: TimeCourses, kernel: Kernel, mean: float | None) -> SearchSpace:
     """Where to look for the parameters of `kernel` and the variances; the mean is a number, or None if it is fitted."""
+    from sklearn.base import clone
+
     points = courses.designs.points
     check_coordinates(kernel, points.shape[1])
     reach = extent(courses, None if unclocked(kernel) is kernel else kernel)
-    axes = kernel_axes(kernel, reach)
-    prior = float(np.mean(kernel.diag(points[:1000])))
-    top, ratios = _log_variance(courses, mean) - np.log(prior), np.array(NOISE_STARTS)
-    signal = Axis("signal variance", top - 16, top + 16, top - np.log1p(ratios))
-    low, high = np.log(RATIO) + np.log(prior)
-    noise = Axis("noise variance", low, high, np.log(ratios * prior))
+    factors = _factors(kernel, points[:1000])
+    axes = kernel_axes(kernel, reach, factors)
+    priors = np.log(_sizes(clone(kernel).set_params(**factors), points[:1000]))
+    ratios = np.log(NOISE_STARTS)
+    tops = _log_variance(courses, mean) - priors
+    signal_starts = tops[:, None] - np.log1p(NOISE_STARTS)
+    signal = Axis("signal variance", tops.min() - 16, tops.max() + 16, signal_starts.ravel())
+    low, high = np.log(RATIO) + np.array([priors.min(), priors.max()])
+    noise = Axis("noise variance", low, high, (priors[:, None] + ratios).ravel())
     splits = np.column_stack([signal.starts, noise.starts])
     starts = np.array([[*place, *split] for place in starting_points(axes) for split in splits])
     return SearchSpace((*axes, signal, noise), starts, reach)
+
+
+def _sizes(kernel: Kernel, points: Floats) -> Floats:
+    """Mean variance of a kernel, and of each summand of it that is clearly smaller.
+
+    A line beside a curve grows with the unit of the times: what the curve has is then a small part of the sum.
+    """
+    whole = float(np.mean(kernel.diag(points)))
+    parts = [float(np.mean(part.diag(points))) for part in _summands(kernel).values()]
+    return np.unique([whole, *(size for size in parts if 0 < size < whole / 10)])[::-1]
+
+
+def _summands(kernel: Kernel, prefix: str = "") -> dict[str, Kernel]:
+    """The kernels of which a kernel is the sum, under the prefix that their parameters have."""
+    if type(kernel).__name__ != "Sum":
+        return {prefix: kernel}
+    return _summands(kernel.k1, f"{prefix}k1__") | _summands(kernel.k2, f"{prefix}k2__")
+
+
+def _factors(kernel: Kernel, points: Floats) -> dict[str, float]:
+    """Free constant factors of summands that make all summands equally large: where those are sought, in any unit."""
+    parts = _summands(kernel)
+    free = [parameter.name for parameter in kernel.hyperparameters if not parameter.fixed]
+    names = {prefix: [n for n in free if n.startswith(prefix) and n.endswith("constant_value")] for prefix in parts}
+    sizes = {prefix: float(np.mean(part.diag(points))) for prefix, part in parts.items()}
+    known = kernel.get_params()
+    largest = max(sizes.values())
+    return {
+        names[prefix][0]: float(known[names[prefix][0]]) * largest / size
+        for prefix, size in sizes.items()
+        if len(parts) > 1 and names[prefix] and size > 0
+    }
 
 
 # -- the clock ---------------------------------------------------------------------------------------------
@@ -183,10 +236,11 @@ def _scales_on(courses: TimeCourses, kernel: Clocked, log_tau: float, count: int
 # -- parameters of the kernel --------------------------------------------------------------------------------
 
 
-def kernel_axes(kernel: Kernel, extent: Extent) -> tuple[Axis, ...]:
+def kernel_axes(kernel: Kernel, extent: Extent, factors: Mapping[str, float] = NO_FACTORS) -> tuple[Axis, ...]:
     """Where to look for the free parameters of `kernel`, in the order of its ``theta``; units of time do not matter.
 
-    Bounds that the caller set are kept; scikit-learn's default bounds are replaced by the extent of the data.
+    Bounds that the caller set are kept; scikit-learn's default bounds are replaced by the extent of the data. The
+    parameters in `factors` are sought around these values.
     """
     axes: list[Axis] = []
     inside = leaves(kernel)
@@ -195,14 +249,16 @@ def kernel_axes(kernel: Kernel, extent: Extent) -> tuple[Axis, ...]:
         in_time = (type(inside[owner]).__name__, short) in _IN_TIME
         for given in () if parameter.fixed else parameter.bounds:
             kept = tuple(given) != _UNSET_BOUNDS
-            low, high = np.log(given if kept else _bounds(in_time, short, extent))
-            axes.append(Axis(parameter.name, low, high, _ladder(in_time, short, extent, len(axes)), kept, in_time))
+            about = np.log(factors.get(parameter.name, 1.0))
+            low, high = np.log(given) if kept else np.log(_bounds(in_time, short, extent)) + about
+            starts = _ladder(in_time, short, extent, sum(axis.in_time for axis in axes)) + about
+            axes.append(Axis(parameter.name, low, high, starts, kept, in_time))
     return tuple(axes)
 
 
 def _bounds(in_time: bool, short: str, extent: Extent) -> tuple[float, float]:
     if short == "periodicity":  # on an even grid, a period below twice the gap is the alias of a longer one
-        return 2 * extent.gap, 100 * extent.span
+        return extent.shortest, 100 * extent.span
     if in_time:
         return extent.gap / 20, 100 * extent.span
     return 1e-3, 1e3
@@ -217,12 +273,12 @@ def _ladder(in_time: bool, short: str, extent: Extent, shift: int) -> Floats:
     if short == "periodicity":
         return _periods(extent)
     ladder = np.linspace(np.log(extent.gap), np.log(extent.span), STARTS)
-    return np.roll(ladder, -shift * STARTS // 2)
+    return np.roll(ladder, -ROLLS[shift % STARTS])
 
 
 def _periods(extent: Extent) -> Floats:
-    """Logarithms of periods from twice the gap to the span, evenly spaced in frequency: none lies between two peaks."""
-    highest, lowest = 1 / (2 * extent.gap), 1 / max(extent.span, 2 * extent.gap)
+    """Logarithms of periods from the shortest to the span, evenly spaced in frequency: none lies between two peaks."""
+    highest, lowest = 1 / extent.shortest, 1 / max(extent.span, extent.shortest)
     count = int(np.clip(4 * extent.span * (highest - lowest), STARTS, MOST_PERIODS))
     return -np.log(np.linspace(lowest, highest, count))
 
@@ -249,7 +305,25 @@ def extent(courses: TimeCourses, clock: Clocked | None = None) -> Extent:
     starts = courses.designs.starts
     chosen = np.unique(np.linspace(0, len(courses.designs) - 1, GAPS).astype(int))
     gaps = [gap for g in chosen if (gap := _smallest_gap(points[starts[g] : starts[g + 1]])) > 0]
-    return Extent(max(float(np.median(gaps)), 1e-9 * span) if gaps else span, span)
+    gap = max(float(np.median(gaps)), 1e-9 * span) if gaps else span
+    told = [apart for g in chosen if (apart := _told_gap(points[starts[g] : starts[g + 1]])) > 0]
+    return Extent(gap, span, float(np.median(told)) if told else None)
+
+
+def _told_gap(points: Floats) -> float:
+    """Smallest gap of a design by which a period can be told, zero if there is none.
+
+    Times that are almost the same are replicates: half of the range lies in gaps twenty times as wide. And a gap far
+    below the mean of the others is an accident of times that are not on a grid.
+    """
+    times = np.unique(points)
+    if points.shape[1] > 1 or len(times) < 2:
+        return 0.0
+    gaps = np.diff(times)
+    falling = np.sort(gaps)[::-1]
+    usual = falling[np.searchsorted(np.cumsum(falling), gaps.sum() / 2)]
+    apart = gaps[gaps > usual / REPLICATES]
+    return float(max(apart.min(), apart.mean() / 4))
 
 
 def _smallest_gap(points: Floats) -> float:

@@ -162,7 +162,7 @@ class QuestionRecord:
                 _sources(data),
                 Wish.of(**runs._entries(data, "wish", tuple(Wish.__dataclass_fields__))),
                 runs._text(data, "model_sha256"),
-                runs._texts(data, "outputs"),
+                runs._outputs(data),
                 runs._list_of_texts(data, "notes"),
                 runs._texts(data, "versions"),
                 runs._text(data, "answer") or "",

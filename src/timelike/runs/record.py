@@ -22,6 +22,8 @@ GIVEN = "given"
 """Stands for the sum of a given model until it is written."""
 FROM_PYTHON = "a table in Python"
 """Stands for the path of a sample sheet that was no file."""
+LONGEST_NAME = 255
+"""Bytes of the name of a file."""
 BEFORE_CLOCKS: dict[str, Any] = {"clock": "linear", "noise": "common", "refine": False}
 """What was so in runs whose record does not say it."""
 PACKAGES = ("timelike", "numpy", "scipy", "scikit-learn", "pandas", "numba", "faiss-cpu", "igraph")
@@ -108,7 +110,7 @@ class Record:
                 _source(_entries(data, "source", tuple(Source.__dataclass_fields__))),
                 Recipe.of(**BEFORE_CLOCKS | _entries(data, "recipe", tuple(Recipe.__dataclass_fields__))),
                 _text(data, "model_sha256"),
-                _texts(data, "outputs"),
+                _outputs(data),
                 _list_of_texts(data, "notes"),
                 _texts(data, "versions"),
                 _search(data),
@@ -122,7 +124,7 @@ class Record:
 def outputs_of(path: Path) -> dict[str, str]:
     """File name -> SHA-256 of what a run wrote, of clusters or of a question; nothing where there is no such record."""
     try:
-        return _texts(json.loads(path.read_text(encoding="utf-8")), "outputs")
+        return _outputs(json.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError, AttributeError, RecursionError, InputError):
         return {}
 
@@ -196,6 +198,15 @@ def _list_of_texts(data: dict[str, Any], name: str) -> tuple[str, ...]:
     if not isinstance(found, list) or not all(isinstance(text, str) for text in found):
         raise InputError(f"the entry {name!r} is {str(found)[:40]!r}: expected a list of texts.")
     return tuple(found)
+
+
+def _outputs(data: dict[str, Any]) -> dict[str, str]:
+    """The sums of the files that a run wrote; each has a name that can stand in its folder."""
+    found = _texts(data, "outputs")
+    for name in found:
+        if Path(name).name != name or not name.isprintable() or len(name.encode()) > LONGEST_NAME:
+            raise InputError(f"the entry 'outputs' has {name[:40]!r}, which is no name of a file in the run's folder.")
+    return found
 
 
 def _texts(data: dict[str, Any], name: str) -> dict[str, str]:
