@@ -1,5 +1,8 @@
 """Three routes and two engines, one answer: that of the oracle."""
 
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
@@ -173,7 +176,7 @@ def expected(name, A_i, z_i, A_j, z_j):
     return quadratic, log_det
 
 
-@pytest.mark.parametrize("rank", [1, 2, 4, 5, 8, 9, 17])
+@pytest.mark.parametrize("rank", [1, 2, 4, 5, 8, 9, 17, elimination.STRAIGHT, elimination.STRAIGHT + 1])
 @pytest.mark.parametrize("size", [1e-6, 1.0, 1e6])
 @pytest.mark.parametrize("name", ENGINES)
 def test_engines_compute_the_formula(name, size, rank):
@@ -228,6 +231,54 @@ def test_the_two_engines_agree():
     sides = packed(*stacks(6, 40, 50))
     for numpy_part, numba_part in zip(get("numpy")(*sides), get("numba")(*sides), strict=True):
         assert_allclose(numpy_part, numba_part, rtol=1e-11, atol=1e-13)
+
+
+def test_straight_code_has_the_same_bits_wherever_a_pair_lies():
+    sides = packed(*stacks(6, 5, 37))
+    whole = get("numba")(*sides)
+    A_i, b_i, A_j, b_j = sides
+    for cut in (1, 3, 8, 20):
+        part = get("numba")(A_i, b_i, np.ascontiguousarray(A_j[:, cut:]), np.ascontiguousarray(b_j[:, cut:]))
+        for of_whole, of_part in zip(whole, part, strict=True):
+            np.testing.assert_array_equal(of_whole[:, cut:], of_part)
+
+
+def test_threads_that_want_the_same_new_code_share_it():
+    get("numba")
+    sides = packed(*stacks(7, 5, 9))
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda _: elimination.compiled_engine(*sides), range(8)))
+    for quadratic, log_det in found:
+        np.testing.assert_array_equal(quadratic, found[0][0])
+        assert_allclose(log_det, expected("numba", *stacks(7, 5, 9))[1], rtol=1e-10)
+
+
+def test_straight_code_needs_no_compiler_of_python():
+    """Its import and its first function take seconds."""
+    get("numba")
+    program = (
+        "import sys, numpy as np\nfrom timelike.pairs import elimination\n"
+        "side = np.ones((3, 4)), np.ones((2, 4))\nelimination.compiled_engine(*side, *side)\n"
+        "print('llvmlite' in sys.modules, 'numba' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["True", "False"]
+
+
+def test_code_that_has_no_place_on_the_disk_is_compiled_all_the_same(monkeypatch):
+    numba = pytest.importorskip("numba")
+    from timelike.pairs import elimination_numba
+
+    def nowhere(cache=False, **options):
+        if cache:
+            raise RuntimeError("cannot cache function: no locator available")
+        return numba.njit(**options)
+
+    monkeypatch.setattr(elimination_numba, "njit", nowhere)
+    twice = elimination_numba.kept(lambda x: 2 * x)
+    monkeypatch.setattr(elimination_numba, "fill", twice)
+    assert twice(21) == 42
+    assert elimination.kept_in() is None
 
 
 @pytest.mark.parametrize("name", ["numpy", "numba"])

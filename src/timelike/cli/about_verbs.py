@@ -54,12 +54,20 @@ def info() -> None:
     from timelike.base.versions import version
     from timelike.pairs import elimination
 
-    hint = "for large jobs" if elimination.name() == "numba" else "pip install 'timelike[fast]' is faster"
-    click.echo(f"engine: {elimination.name()} ({hint})")
+    click.echo(f"engine: {elimination.name()} ({_about_engine()})")
     click.echo(f"threads: {thread_count(None)}")
     click.echo(f"python {sys.version.split()[0]}")
     for package in COMPUTING + FURTHER:
         click.echo(f"{package} {version(package, 'not installed')}")
+
+
+def _about_engine() -> str:
+    from timelike.pairs import elimination
+
+    if elimination.name() == "numpy":
+        return "pip install 'timelike[fast]' is faster"
+    kept = elimination.kept_in() or "nowhere, as no folder can be written: every process compiles for some seconds"
+    return f"for large jobs; beyond {elimination.STRAIGHT} basis functions its code is kept in {kept}"
 
 
 @click.command()

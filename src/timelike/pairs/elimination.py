@@ -21,6 +21,8 @@ Engine = Callable[[Floats, Floats, Floats, Floats], tuple[Floats, Floats]]
 
 COMPILE_ABOVE = 5e8
 """Jobs with less work are done in NumPy before the compiler would have started."""
+STRAIGHT = 24
+"""Up to this rank, compiled code is straight, and there at once; beyond it, straight code takes long to compile."""
 PAIRS = 4096
 """Pairs worked on at once in NumPy: enough to hide its overhead, few enough for the cache."""
 
@@ -35,6 +37,15 @@ def name() -> str:
     return "numpy" if engine() is numpy_engine else "numba"
 
 
+def kept_in() -> str | None:
+    """The folder where compiled code for large matrices is kept; None where there is no place, or no compiler."""
+    if name() == "numpy":
+        return None
+    from timelike.pairs.elimination_numba import fill
+
+    return fill.stats.cache_path
+
+
 def numpy_engine(A_i: Floats, b_i: Floats, A_j: Floats, b_j: Floats) -> tuple[Floats, Floats]:
     """The engine without compiled code: each step of the elimination is done for thousands of pairs at once."""
 
@@ -45,20 +56,32 @@ def numpy_engine(A_i: Floats, b_i: Floats, A_j: Floats, b_j: Floats) -> tuple[Fl
 
 
 def compiled_engine(A_i: Floats, b_i: Floats, A_j: Floats, b_j: Floats) -> tuple[Floats, Floats]:
-    """The engine in code that Numba compiles on first use, with the loop over pairs innermost."""
-    from timelike.pairs.elimination_numba import fill
+    """The engine in compiled code, with the loop over pairs innermost: straight code for a rank that is small."""
+    from timelike.pairs.elimination_llvm import fill
 
-    shape = b_i.shape[1], b_j.shape[1]
-    quadratic, product, logs = np.empty(shape), np.empty(shape), np.zeros(shape)
-    fill(A_i, b_i, A_j, b_j, flush_every(A_i, A_j, len(b_i)), quadratic, product, logs)
+    flush = flush_every(A_i, A_j, len(b_i))
+    logs = None
+    if len(b_i) <= min(STRAIGHT, flush):
+        quadratic, product = fill(A_i, b_i, A_j, b_j)
+    else:
+        quadratic, product, logs = _fill_with_logs(A_i, b_i, A_j, b_j, flush)
     # log1p keeps the digits of a determinant near 1; where there is none, log is several times faster.
     if product.min() < 1:
         log_det = np.log1p(product, out=product)
     else:
         product += 1
         log_det = np.log(product, out=product)
-    log_det += logs
-    return quadratic, log_det
+    return quadratic, log_det if logs is None else np.add(log_det, logs, out=log_det)
+
+
+def _fill_with_logs(A_i: Floats, b_i: Floats, A_j: Floats, b_j: Floats, flush: int) -> tuple[Floats, Floats, Floats]:
+    """Half squares, products of pivots minus 1, and logarithms of products taken on the way."""
+    from timelike.pairs.elimination_numba import fill
+
+    shape = b_i.shape[1], b_j.shape[1]
+    quadratic, product, logs = np.empty(shape), np.empty(shape), np.zeros(shape)
+    fill(A_i, b_i, A_j, b_j, flush, quadratic, product, logs)
+    return quadratic, product, logs
 
 
 def precise_engine(A_i: Floats, m_i: Floats, A_j: Floats, m_j: Floats) -> tuple[Floats, Floats]:

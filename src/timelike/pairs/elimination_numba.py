@@ -1,6 +1,9 @@
-"""The loops of the compiled engine. Importing them needs Numba; ``elimination`` does so if it is there."""
+"""The loops of the compiled engine for matrices of any size. Importing them needs Numba."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numba import njit
@@ -9,7 +12,15 @@ WIDTH = 64
 """Pairs worked on at once: their matrices stay close to the processor."""
 
 
-@njit(nogil=True, error_model="numpy", cache=True)
+def kept(function: Callable[..., None]) -> Any:
+    """A function that is compiled on first use, and kept on the disk where there is a place for it."""
+    try:
+        return njit(nogil=True, error_model="numpy", cache=True)(function)
+    except RuntimeError:  # neither beside the package nor in the user's folder: ``timelike info`` says so
+        return njit(nogil=True, error_model="numpy")(function)
+
+
+@kept
 def fill(A_i, b_i, A_j, b_j, flush, quadratic, product, logs):  # type: ignore[no-untyped-def]  # Numba infers the types
     """Half squares, products of pivots minus 1, and logarithms of products taken on the way, for all pairs.
 

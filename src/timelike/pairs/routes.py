@@ -262,6 +262,11 @@ class InformationRoute:
         return np.arange(len(self.log_dets))
 
     @cached_property
+    def own(self) -> Floats:
+        """Each course's own evidence, (N,)."""
+        return self.squares - self.log_dets / 2
+
+    @cached_property
     def means(self) -> Floats:
         """Posterior means, (r, N)."""
         return np.ascontiguousarray(self.found.means().T)
@@ -269,12 +274,14 @@ class InformationRoute:
     def tile(self, rows: Ints, cols: Ints, out: Floats) -> None:
         """Write the similarities of the courses `rows` to the courses `cols` into `out`."""
         if self.squares.max() > self.precise_above:
-            quadratic, log_det = precise_engine(*self._sides(self.means, rows, cols))
+            joint, log_det = precise_engine(*self._sides(self.means, rows, cols))
+            own: Floats = self.log_dets / -2
         else:
-            quadratic, log_det = self.engine(*self._sides(self.b, rows, cols))
-            quadratic -= self.squares[rows][:, None] + self.squares[cols]
-        log_det -= self.log_dets[rows][:, None] + self.log_dets[cols]
-        np.subtract(quadratic, np.divide(log_det, 2, out=log_det), out=out)
+            joint, log_det = self.engine(*self._sides(self.b, rows, cols))
+            own = self.own
+        joint -= np.multiply(log_det, 0.5, out=log_det)
+        joint -= own[rows][:, None]
+        np.subtract(joint, own[cols], out=out)
 
     def _sides(self, vectors: Floats, rows: Ints, cols: Ints) -> list[Floats]:
         sides = self.A[:, rows], vectors[:, rows], self.A[:, cols], vectors[:, cols]
