@@ -33,6 +33,9 @@ class Designs:
     def __post_init__(self) -> None:
         self.starts.flags.writeable = False
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(unwritable(state))
+
     def __len__(self) -> int:
         return len(self.starts) - 1
 
@@ -110,6 +113,14 @@ def ranges(starts: Ints, sizes: Ints) -> Ints:
     """The numbers starts[k], ..., starts[k] + sizes[k] - 1, for each k in turn."""
     before = np.cumsum(sizes) - sizes
     return np.repeat(starts - before, sizes) + np.arange(int(sizes.sum()))
+
+
+def unwritable(state: dict[str, Any]) -> dict[str, Any]:
+    """The attributes of an object, of whose arrays none can be written: copies and pickles forget that."""
+    for value in state.values():
+        if isinstance(value, np.ndarray):
+            value.flags.writeable = False
+    return state
 
 
 def frozen(array: Floats) -> Floats:

@@ -23,7 +23,7 @@ from timelike.courses.counts import (
     samples_of,
     set_apart,
 )
-from timelike.courses.designs import Designs, distinct, frozen, offsets, ranges, take_designs
+from timelike.courses.designs import Designs, distinct, frozen, offsets, ranges, take_designs, unwritable
 from timelike.exceptions import DataWarning, InputError, warn
 
 if TYPE_CHECKING:
@@ -56,6 +56,9 @@ class TimeCourses:
 
     def __post_init__(self) -> None:
         self.design_of.flags.writeable = False
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(unwritable(state))
 
     # -- making ---------------------------------------------------------------------------------------
 

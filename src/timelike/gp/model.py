@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
@@ -97,7 +98,7 @@ class GP:
     level_sd: float = 0.0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "kernel", kernels.resolve(self.kernel))
+        object.__setattr__(self, "kernel", deepcopy(kernels.resolve(self.kernel)))  # its owner may change it
         named = {"signal_sd": _positive, "noise_sd": _not_negative, "mean": _number}
         named |= {"rough_sd": _not_negative, "level_sd": _not_negative}
         for name, checked in named.items():

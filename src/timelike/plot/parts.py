@@ -18,7 +18,7 @@ from timelike.base import checks, replicates
 from timelike.base.arrays import Floats
 from timelike.base.checks import shortened
 from timelike.base.files import atomic_path
-from timelike.exceptions import InputError
+from timelike.exceptions import InputError, filters
 from timelike.gp import kernels
 
 if TYPE_CHECKING:
@@ -170,7 +170,7 @@ def save(ax: Axes, path: str | PathLike[str], *others: str | PathLike[str], dpi:
 @contextmanager
 def _whatever_letters() -> Iterator[None]:
     """A letter that the font does not have is drawn as a box, without a warning that somebody made an error."""
-    with warnings.catch_warnings():
+    with filters():
         warnings.filterwarnings("ignore", message="Glyph ")
         warnings.filterwarnings("ignore", message="Matplotlib currently does not support")
         yield

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
@@ -14,7 +13,7 @@ from timelike.base import checks
 from timelike.base.arrays import Floats
 from timelike.courses import TimeCourses
 from timelike.courses.conditions import joined
-from timelike.exceptions import FitWarning, InputError
+from timelike.exceptions import FitWarning, InputError, hushed
 from timelike.gp import GP
 from timelike.gp.fit import fit
 from timelike.questions.asked import Nuisance
@@ -45,8 +44,7 @@ def model_for(
     together = reduce(TimeCourses.joined, drawn)
     if len(np.unique(together.designs.points)) < 2 or together.sizes.max() < 2:
         return GP.se(1.0, 1.0, _typical_noise(together))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FitWarning)  # they are about this sample; shapes of effects are sought anyway
+    with hushed(FitWarning):  # they are about this sample; shapes of effects are sought anyway
         found = fit(together, kernel, mean="zero", clock=clock)
     known = has_replicates(conditions) or together.errors is not None
     return found if known else _with_what_times_do_not_share(found, together)

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 from timelike.base import checks, unpacking
 from timelike.base.arrays import Floats
 from timelike.courses import TimeCourses
-from timelike.exceptions import InputError
+from timelike.exceptions import InputError, filters
 from timelike.reading.cells import missing_words
 from timelike.reading.files import errors_about
 from timelike.reading.tables import as_text, frame_numbers
@@ -176,7 +176,7 @@ def _next(tables: Any) -> Any:
     """The next table, or None at the end; a line longer than the header is an error, not a warning."""
     import pandas as pd
 
-    with warnings.catch_warnings():
+    with filters():
         warnings.simplefilter("error", pd.errors.ParserWarning)
         return next(tables, None)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -17,7 +16,7 @@ from timelike.base.files import checksum
 from timelike.clusters.methods import AUTO
 from timelike.courses import TimeCourses
 from timelike.datasets import NAMED
-from timelike.exceptions import DataWarning, FitWarning, InputError, warn
+from timelike.exceptions import DataWarning, InputError, kept, warn
 from timelike.gp import GP
 from timelike.gp.fit import fit
 from timelike.gp.kernels import name_of
@@ -249,11 +248,5 @@ def _plain(option: Any) -> Any:
 @contextmanager
 def warnings_kept() -> Iterator[Callable[[], list[str]]]:
     """Warnings inside the block are shown as always, each once; the function that comes out lists those about data."""
-    caught: list[warnings.WarningMessage] = []
-    try:
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            yield lambda: [str(w.message) for w in caught if issubclass(w.category, (DataWarning, FitWarning))]
-    finally:
-        for warning in {(str(w.message), w.category): w for w in caught}.values():
-            warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
+    with kept() as found:
+        yield lambda: [one.message for one in found]

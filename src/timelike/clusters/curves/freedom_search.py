@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from functools import cache
 from itertools import pairwise
 from typing import NamedTuple
-from warnings import catch_warnings
 
 import numpy as np
 
@@ -16,7 +15,7 @@ from timelike.clusters.curves.ascent import climbed, responsibilities
 from timelike.clusters.curves.bound import AnySpread, Fit, sample
 from timelike.clusters.curves.noise_search import CLEAR
 from timelike.courses import TimeCourses
-from timelike.exceptions import DataWarning
+from timelike.exceptions import DataWarning, hushed
 from timelike.gp import GP
 from timelike.gp.freedom import FURTHEST, MOST, NAMES, Freedom, asked_for, freedom, nodes, period_of
 
@@ -151,7 +150,7 @@ class Asked:
 
     def freedom(self, names: tuple[str, ...], courses: TimeCourses | None = None) -> Freedom:
         """The freedoms with these names, of all or other courses; what there is to say of them has been said."""
-        with catch_warnings(action="ignore", category=DataWarning):
+        with hushed(DataWarning):
             asked = self.courses if courses is None else courses
             return freedom(asked, self.gp, names, self.max_delay if "delay" in names else None)
 

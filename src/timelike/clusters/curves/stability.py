@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +12,7 @@ from timelike.base.arrays import Ints
 from timelike.clusters.curves.curve_clustering import CurveClustering
 from timelike.clusters.curves.granularity import groups
 from timelike.clusters.curves.mixture import mixture
-from timelike.exceptions import DataWarning, InputError
+from timelike.exceptions import DataWarning, InputError, hushed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -87,8 +86,7 @@ def _labels(found: CurveClustering, half: Ints, shared: Ints) -> dict[int, Ints]
         "up_to": free.names,
         "max_delay": 2 * delays[-1] if len(delays) > 1 and free.period is None else None,
     }
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DataWarning)
+    with hushed(DataWarning):
         fine = mixture(found.courses.select(half), found.gp, robust=False, refine=False, tolerance=0, **settings)
     nearest = fine.nearest[np.searchsorted(half, shared)]
     return {k: groups(fine.tree, k)[nearest] for k in range(1, fine.k + 1)}
