@@ -204,7 +204,12 @@ def _outputs(data: dict[str, Any]) -> dict[str, str]:
     """The sums of the files that a run wrote; each has a name that can stand in its folder."""
     found = _texts(data, "outputs")
     for name in found:
-        if Path(name).name != name or not name.isprintable() or len(name.encode()) > LONGEST_NAME:
+        inside = not Path(name).is_absolute() and ".." not in Path(name).parts
+        if (
+            not inside
+            or not name.isprintable()
+            or max(len(part.encode()) for part in (*Path(name).parts, "")) > LONGEST_NAME
+        ):
             raise InputError(f"the entry 'outputs' has {name[:40]!r}, which is no name of a file in the run's folder.")
     return found
 
