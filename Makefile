@@ -44,6 +44,7 @@ bench: .venv-bench/ready  ## race us against peers; writes benchmarks/results (l
 	.venv-bench/bin/python benchmarks/large_clusters.py
 	.venv-bench/bin/python benchmarks/precision.py
 	.venv-bench/bin/python benchmarks/report.py
+	.venv-bench/bin/python benchmarks/job.py
 	.venv-bench/bin/python benchmarks/clusters.py --seeds 100
 	.venv-bench/bin/python benchmarks/real_courses.py all
 	.venv-bench/bin/python benchmarks/questions.py

@@ -26,12 +26,6 @@ SIZES = {"20,000 x 12": (20_000, 12, 10), "200 x 10": (200, 10, 5)}
 """Courses, times and groups."""
 ROUNDS = 2
 JOB = "cluster {file} --out {out} --force --quiet"
-OTHERS = {
-    "`timelike changing`, 200 x 10": "changing {file} --out {out} --force --quiet",
-    "`timelike compare`, 2 x 100 x 10": "compare {file} --out {out} --force --quiet",
-    "`timelike --help`": "--help",
-}
-"""Further verbs, as they are typed."""
 COMMAND = "import sys; from timelike.cli import main; sys.argv[0] = 'timelike'; main()"
 IMPORT = "import timelike"
 ALONE = """
@@ -95,12 +89,12 @@ def _used() -> float:
 def measured(sources: dict[str, Path], folder: Path) -> dict[tuple[str, str], Took]:
     """The best of the rounds for each version and each thing, in turns; a first round is not counted."""
     files, found = made(folder), dict[tuple[str, str], list[Took]]()
-    small = str(files["200 x 10"])
     for turn in range(ROUNDS + 1):
         for version, source in sources.items():
             cache, out = folder / f"cache_{version}", str(folder / "out")
 
             def keep(what: str, took: Took, version: str = version, turn: int = turn) -> None:
+                print(f"{version}, {what}: {took.clock:.2f} s, CPU {took.cpu:.2f} s", file=sys.stderr)
                 if turn:
                     found.setdefault((version, what), []).append(took)
 
@@ -108,9 +102,7 @@ def measured(sources: dict[str, Path], folder: Path) -> dict[tuple[str, str], To
                 keep(f"alone, {name}", Took(*map(float, run(source, ALONE, str(file), cache=cache)[1].split())))
                 typed = JOB.format(file=file, out=out).split()
                 keep(f"job, {name}", run(source, COMMAND, *typed, cache=cache)[0])
-            for what, verb in OTHERS.items():
-                typed = verb.format(file=small, out=f"{out}_{what[10:13]}").split()
-                keep(what, run(source, COMMAND, *typed, cache=cache)[0])
+            keep("`timelike --help`", run(source, COMMAND, "--help", cache=cache)[0])
             keep("`import timelike`", run(source, IMPORT, cache=cache)[0])
     return {what: Took(*np.array(all_of).min(axis=0)) for what, all_of in found.items()}
 
@@ -120,6 +112,7 @@ def main() -> None:
     parser.add_argument("--against", type=Path, help="src of another checkout, which does the same")
     against = parser.parse_args().against
     sources = {"now": HERE} if against is None else {"before": against, "now": HERE}
+    load = os.getloadavg()[0]
     with tempfile.TemporaryDirectory() as folder:
         best = measured(sources, Path(folder))
     jobs: list[list[object]] = []
@@ -129,13 +122,14 @@ def main() -> None:
             ratios = [f"{job.clock / alone.clock:.2f}", f"{job.cpu / alone.cpu:.2f}"]
             jobs.append([name, version, *(f"{x:.2f}" for x in (*alone, *job)), *ratios])
     header = ["courses", "version", "alone, s", "alone, CPU s", "job, s", "job, CPU s", "job / alone", "CPU / CPU"]
-    further = [*OTHERS, "`import timelike`"]
+    further = ["`timelike --help`", "`import timelike`"]
     rows = [[what, version, *(f"{x:.2f}" for x in best[version, what])] for what in further for version in sources]
     words = (
         "*job*: `timelike cluster FILE --out FOLDER` in a process of its own: start of Python, reading, fit, clusters, "
         "neighbours, tables, figures in three formats, page. *alone*: `fit`, `mixture` and `neighbors` with the same "
         "settings, in a process that has read the file and imported everything. Best of "
         f"{ROUNDS} rounds, in turns, after one that is not counted (it compiles the modules). "
+        f"Load average before: {load:.1f}; where it is not near zero, others worked beside, and all seconds are too many. "
         f"`python benchmarks/job.py`; {machine('numpy', 'scipy', 'scikit-learn', 'pandas', 'matplotlib')}."
     )
     tables = f"{table(header, jobs)}\n## Other commands\n\n{table(['', 'version', 's', 'CPU s'], rows)}"
