@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format docs fuzz bench reproduce oldest newest core wheel clean
+.PHONY: help demo test check format docs fuzz bench ratios reproduce oldest newest core wheel clean
 
 help:  ## this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -52,6 +52,9 @@ bench: .venv-bench/ready  ## race us against peers; writes benchmarks/results (l
 	.venv-bench/bin/python benchmarks/peers.py
 	.venv-bench/bin/python benchmarks/differential.py
 	.venv-bench/bin/python benchmarks/sure.py
+
+ratios: .venv-bench/ready  ## our times over those of peers and bare limits, against the committed table: which got worse
+	.venv-bench/bin/python benchmarks/ratios.py
 
 oldest: .venv-oldest/ready  ## all tests with the oldest supported versions of every dependency
 	.venv-oldest/bin/python -m pytest -n auto
