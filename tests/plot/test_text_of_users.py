@@ -72,3 +72,14 @@ def test_a_dollar_is_a_dollar(study, tmp_path):
     text = (tmp_path / "f.svg").read_text("utf-8")
     for words in ("$x_{", "US$ per $", "a b", "_low", "time ($t_{0}$ \\alpha { )", "cost in US$ {_^ very long"):
         assert words in text
+
+
+def test_long_labels_stay_beside_their_own_panel(study, tmp_path):
+    axes = tl.plot.cluster_panels(
+        study.found, tl.plot.panels(7, columns=3, width=7), value="log2 counts, normalised, centred"
+    )
+    tl.plot.save(axes[0], tmp_path / "panels.png")
+    for ax in axes:
+        label, panel = ax.yaxis.label.get_window_extent(), ax.get_window_extent()
+        assert not ax.get_ylabel() or label.height <= panel.height
+    assert axes[0].get_ylabel() == "log2 counts,\nnormalised,\ncentred"

@@ -57,8 +57,10 @@ MEASURED, TICKS = 30, 10
 """Up to so many measured times, if four digits write them, ticks on a clock are at some of them; ticks, at most."""
 NAME = 24
 """Characters of a name in a figure, at most."""
-LINE = 44
-"""Characters in a line below or beside an axis."""
+SHORTEST_LINE, LINE, LINES = 16, 44, 4
+"""Characters in a line below or beside an axis, at least and at most, and so many lines."""
+LETTER = 0.6
+"""Width of a letter, as a share of the size of the text."""
 SPACE = "\u200b"
 """Of no width."""
 
@@ -238,10 +240,13 @@ def titled(ax: Any, title: str, *, rows: int = 0) -> Axes:
 
 
 def name_axes(ax: Any, x: str | None = None, y: str | None = None) -> None:
-    """Write below and beside the Axes what they show, as users wrote it; long text in several lines."""
-    for name, change in ((x, ax.set_xlabel), (y, ax.set_ylabel)):
+    """Write below and beside the Axes what they show, as users wrote it; long text in lines that the panel holds."""
+    box = ax.get_window_extent()
+    for name, change, pixels in ((x, ax.set_xlabel, box.width), (y, ax.set_ylabel, box.height)):
         if name is not None:
-            change("\n".join(wrap(shortened(drawn(name), 4 * LINE), LINE)), parse_math=False)
+            letters = pixels * 72 / ax.figure.dpi / (LETTER * text_size(ax))
+            line = int(np.clip(letters, SHORTEST_LINE, LINE))
+            change("\n".join(wrap(shortened(drawn(name), LINES * line), line)), parse_math=False)
 
 
 def drawn(text: str) -> str:
