@@ -129,7 +129,7 @@ def main() -> None:
         "neighbours, tables, figures in three formats, page. *alone*: `fit`, `mixture` and `neighbors` with the same "
         "settings, in a process that has read the file and imported everything. Best of "
         f"{ROUNDS} rounds, in turns, after one that is not counted (it compiles the modules). "
-        f"Load average before: {load:.1f}; where it is not near zero, others worked beside, and all seconds are too many. "
+        f"Load average before: {load:.1f}; above zero others worked beside, and seconds are too many. "
         f"`python benchmarks/job.py`; {machine('numpy', 'scipy', 'scikit-learn', 'pandas', 'matplotlib')}."
     )
     tables = f"{table(header, jobs)}\n## Other commands\n\n{table(['', 'version', 's', 'CPU s'], rows)}"
