@@ -25,8 +25,9 @@ format: .venv/test  ## put the code into the house's format
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
-fuzz: .venv/test  ## a hundred times more random and damaged files for the readers, other ones in every run
+fuzz: .venv/test  ## random cases against slow answers (benchmarks/results/fuzz.md), and damaged files for the readers, others in every run
 	TIMELIKE_FUZZ=100 $(BIN)/python -m pytest tests/reading/test_odd_files.py tests/courses/test_courses_stateful.py -k "random or damaged or stateful" -n auto
+	$(BIN)/python benchmarks/fuzz.py 60
 
 docs: .venv/docs  ## the documentation site, into docs/_build/html; runs the code of every page
 	rm -rf docs/_build
