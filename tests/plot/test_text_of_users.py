@@ -74,11 +74,11 @@ def test_a_dollar_is_a_dollar(study, tmp_path):
         assert words in text
 
 
-def test_long_labels_stay_beside_their_own_panel(study, tmp_path):
+def test_long_labels_stay_beside_their_own_panel(study):
     axes = tl.plot.cluster_panels(
         study.found, tl.plot.panels(7, columns=3, width=7), value="log2 counts, normalised, centred"
     )
-    tl.plot.save(axes[0], tmp_path / "panels.png")
+    axes[0].figure.canvas.draw()
     for ax in axes:
         label, panel = ax.yaxis.label.get_window_extent(), ax.get_window_extent()
         assert not ax.get_ylabel() or label.height <= panel.height
