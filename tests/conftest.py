@@ -69,6 +69,18 @@ def matrix_of():
     return matrix
 
 
+@pytest.fixture(scope="session")
+def client():
+    """A Dask cluster of two processes of one thread each."""
+    from distributed import Client, LocalCluster
+
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0") as cluster,
+        Client(cluster) as made,
+    ):
+        yield made
+
+
 # -- in CI, a test that did not run is a failure ------------------------------------------------------------
 
 

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 import timelike as tl
+from timelike.clusters.curves import scratch
 from timelike.clusters.curves.ascent import Effort
 from timelike.clusters.curves.bound import Given, sample
 from timelike.clusters.curves.mixture import mixture
@@ -493,3 +494,27 @@ def test_sums_over_designs_that_no_course_has():
     state = sample(GP.at(courses)).at(0.1)
     only = replace(state, design_of=np.array([2, 0, 2]))
     np.testing.assert_allclose(only.per_design(np.eye(3)), [[0, 1, 0], [0, 0, 0], [1, 0, 1]])
+
+
+# -- on a cluster of machines ----------------------------------------------------------------------------------------
+
+
+def test_a_cluster_gives_the_same_bits(client, tmp_path):
+    courses, _ = six()
+    for settings in ({"k": 6}, {}):  # with a given number of clusters, and with one that is chosen
+        here = mixture_from_chunks(parts(courses), GP, **settings, effort=SMALL)
+        there = mixture_from_chunks(parts(courses), GP, **settings, effort=SMALL, client=client, scratch=tmp_path)
+        for name in ("labels", "nearest", "confidence", "bound", "path"):
+            np.testing.assert_array_equal(getattr(there, name), getattr(here, name))
+    assert not list(tmp_path.iterdir())
+
+
+def test_workers_that_do_not_see_the_scratch_folder(client, monkeypatch, tmp_path):
+    monkeypatch.setattr(scratch, "shares", lambda *_: False)
+    with pytest.raises(InputError, match=r"not all Dask workers see .*: give scratch= a folder on a disk"):
+        mixture_from_chunks(parts(six()[0]), GP, 6, client=client, scratch=tmp_path)
+
+
+def test_something_else_than_a_client():
+    with pytest.raises(InputError, match=r"client must be a dask\.distributed\.Client"):
+        mixture_from_chunks(parts(six()[0]), GP, 6, client="tcp://127.0.0.1:8786")

@@ -6,7 +6,8 @@ from sklearn.gaussian_process import kernels as sk
 import oracle
 from timelike import TimeCourses
 from timelike.exceptions import InputError
-from timelike.gp.likelihood import LIMITS, Likelihood, Limits, Own, Shared, reduced_rows
+from timelike.gp.likelihood import LIMITS, Likelihood, Limits, Own, Shared
+from timelike.gp.told import reduced_rows
 
 SIGNAL, NOISE = 1.7, 0.09  # variances
 

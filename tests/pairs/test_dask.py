@@ -13,23 +13,11 @@ from timelike.base import dask_workers
 from timelike.base.dask_workers import check_client
 from timelike.base.threads import run_tiles
 from timelike.base.tiles import all_tiles
-from timelike.pairs import sure
+from timelike.pairs import nearest, sure
 from timelike.pairs.on_disk import journal, write
 from timelike.pairs.on_disk.write import WriteTile
 from timelike.pairs.similar_pairs import PairsAbove, collected, similar_pairs
 from timelike.pairs.similarity import in_memory
-
-
-@pytest.fixture(scope="module")
-def client():
-    """Two processes of one thread each."""
-    from distributed import Client, LocalCluster
-
-    with (
-        LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0") as cluster,
-        Client(cluster) as made,
-    ):
-        yield made
 
 
 @pytest.fixture
@@ -65,6 +53,37 @@ def test_delays_and_gains(client):
     here, there = (tl.similarity(courses, tl.GP.se(0.2, 0.5, 0.1), **words, client=c) for c in (None, client))
     for name in ("values", "delay", "gain"):
         assert_array_equal(getattr(there, name), getattr(here, name))
+
+
+WAYS = {
+    "grid": lambda: (tl.simulate.profiles(per_group=200, seed=1)[0], {}),
+    "grids": lambda: (case_of("grids", 400).courses, {}),
+    "tiles": lambda: (case_of("information", 300).courses, {"approximate": False}),
+    "candidates": lambda: (case_of("information", 400).courses, {"approximate": True}),
+    "delays": lambda: (tl.simulate.delayed(per_group=30)[0], {"up_to": "gain, delay", "max_delay": 0.3}),
+    "near delays": lambda: (
+        tl.simulate.delayed(per_group=30)[0],
+        {"up_to": "delay", "max_delay": 0.3, "approximate": True},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WAYS)
+def test_neighbors(name, client, monkeypatch):
+    monkeypatch.setattr(nearest.neighbors, "ITEMS_A_DESIGN", 1)
+    monkeypatch.setattr(nearest.points, "AT_ONCE", 1)
+    courses, words = WAYS[name]()
+    here, there = (tl.neighbors(courses, tl.GP.se(0.4, 0.7, 0.1), 5, **words, client=c) for c in (None, client))
+    assert here.route == (name if name in ("grid", "grids", "tiles") else here.route)
+    for part in ("indices", "scores", "delay", "delay_low", "gain", "recall"):
+        assert_array_equal(getattr(there, part), getattr(here, part))
+
+
+def test_neighbors_among_others(client):
+    courses, _ = tl.simulate.profiles(per_group=40, seed=1)
+    asked, others = courses[::3], courses.select([i for i in range(120) if i % 3])
+    here, there = (tl.neighbors(asked, tl.GP.se(0.9, 0.7, 0.08), 4, others=others, client=c) for c in (None, client))
+    assert_array_equal(there.indices, here.indices)
 
 
 @pytest.mark.parametrize("most", [600, 20])
@@ -168,13 +187,17 @@ def test_an_error_on_a_worker_comes_out(client):
 @somewhere
 def test_other_software_on_a_worker(case, client, monkeypatch):
     monkeypatch.setattr(dask_workers, "software", lambda: "numpy 7")
-    with pytest.raises(InputError, match=r"a Dask worker runs timelike .* but this process numpy 7"):
-        tl.similarity(case.courses, case.gp, client=client)
+    for ask in (tl.similarity, tl.neighbors):
+        with pytest.raises(InputError, match=r"a Dask worker runs timelike .* but this process numpy 7"):
+            ask(case.courses, case.gp, client=client)
 
 
 def test_something_else_than_a_client():
     with pytest.raises(InputError, match=r"client must be a dask\.distributed\.Client, not str"):
         check_client("tcp://127.0.0.1:8786")
+    courses, _ = tl.simulate.profiles(seed=1)
+    with pytest.raises(InputError, match=r"client must be a dask\.distributed\.Client, not str"):
+        tl.neighbors(courses, tl.GP.se(0.9, 0.7, 0.08), client="tcp://127.0.0.1:8786")
 
 
 def test_no_workers():

@@ -12,7 +12,7 @@ import timelike as tl
 from timelike import GP, TimeCourses
 from timelike.exceptions import InputError, MissingExtraError
 from timelike.pairs.nearest import points
-from timelike.pairs.nearest.best import Best, Task, by_tiles, offer_tile
+from timelike.pairs.nearest.best import Best, Task, best_of, by_tiles
 from timelike.pairs.nearest.by_candidates import Ranking, by_candidates
 from timelike.pairs.nearest.neighbors import (
     AFFORDABLE,
@@ -187,7 +187,7 @@ def test_threads_do_not_change_a_bit(courses):
 # -- points -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("make", [points.tree_finder, points.brute_finder])
+@pytest.mark.parametrize("make", [points.tree_finder, lambda items: points.brute_finder(items, 1)])
 @pytest.mark.parametrize("apart", [0.0, 1e6])
 def test_finders_find_the_nearest(make, apart):
     """Also where points lie in two heaps so far apart that a product of lengths has no digits left for a heap."""
@@ -196,21 +196,21 @@ def test_finders_find_the_nearest(make, apart):
     items[::2] += apart
     queries[::2] += apart
     squares = ((queries[:, None] - items) ** 2).sum(axis=2)
-    found = make(items, 1)(queries, 9)
+    found = make(items)(queries, 9)
     assert_array_equal(np.sort(found, axis=1), np.sort(np.argsort(squares, axis=1)[:, :9], axis=1))
 
 
 @pytest.mark.parametrize(("dimensions", "name"), [(3, "tree_finder"), (20, "brute_finder")])
 def test_a_tree_in_few_dimensions_all_items_in_many(dimensions, name):
-    find = points.finder(np.random.default_rng(0).standard_normal((500, dimensions)))
-    assert find.__qualname__.startswith(name)
+    search = points.Search(np.random.default_rng(0).standard_normal((500, dimensions)))
+    assert search._made().__qualname__.startswith(name)
 
 
 def test_more_queries_than_are_answered_at_once():
     items, queries = np.random.default_rng(0).standard_normal((2, 700, 2))
-    find = points.finder(items)
-    whole, *none = points.nearest_points(items, queries, 5, find)
-    parts = list(points.nearest_points(items, queries, 5, find, at_once=1))
+    search = points.Search(items)
+    whole, *none = points.nearest_points(search, queries, 5)
+    parts = list(points.nearest_points(search, queries, 5, at_once=1))
     assert (len(none), len(parts)) == (0, 3)
     for k in (0, 1):
         assert_array_equal(np.concatenate([part[k] for part in parts]), whole[k])
@@ -250,7 +250,8 @@ def test_the_ranking_is_exact_where_all_courses_leave_the_same_uncertain():
 def test_recall_is_measured_not_assumed():
     """With candidates chosen at random, hardly one is right."""
     task, best, way = searched(own_times(600), 5)
-    offer_tile(best, way, np.arange(600), np.sort(np.random.default_rng(0).permutation(600)[:60]))
+    items = np.sort(np.random.default_rng(0).permutation(600)[:60])
+    best.offer(*best_of(way, np.arange(600), items, task.k))
     assert recall_of(task, best) < 0.3
 
 
@@ -273,7 +274,7 @@ def test_candidates_where_all_pairs_are_too_many_unless_exact_is_asked_for():
 def test_courses_with_too_few_candidates_see_all_items():
     courses = own_times(100)
     task, best, way = searched(courses, 5)
-    offer_tile(best, way, np.arange(100), np.array([1, 2, 3]))
+    best.offer(*best_of(way, np.arange(100), np.array([1, 2, 3]), task.k))
     complete(task, best)
     check_all_pairs_agree(best, courses, GIVEN)
 
@@ -295,7 +296,7 @@ def test_an_approximate_index_of_few_courses_is_exact():
 
 def test_an_index_that_looks_into_one_cell_misses_some():
     items = np.random.default_rng(0).standard_normal((2000, 4))
-    nearest = points.tree_finder(items, 1)(items, 5)
+    nearest = points.tree_finder(items)(items, 5)
     few, many = (
         np.mean([np.isin(a, b).mean() for a, b in zip(find(items, 5), nearest, strict=True)])
         for find in (points.cell_finder(items, 1, cells_asked=1), points.cell_finder(items, 1))
@@ -402,3 +403,16 @@ def test_points_in_the_plane():
     rng = np.random.default_rng(0)
     courses = TimeCourses.from_arrays(rng.random((6, 2)), rng.standard_normal((80, 6)))
     check_all_pairs_agree(neighbors(courses, GIVEN, k=4), courses, GIVEN)
+
+
+def test_many_threads_build_one_tree(monkeypatch):
+    made = []
+
+    def slow(items, plain=points.tree_finder):
+        made.append(len(items))
+        return plain(items)
+
+    monkeypatch.setattr(points, "tree_finder", slow)
+    items, queries = np.random.default_rng(0).standard_normal((2, 4000, 2))
+    assert len(list(points.nearest_points(points.Search(items, 4), queries, 5, at_once=1))) == 16
+    assert made == [4000]

@@ -122,3 +122,12 @@ def _writable(token: str) -> bool:
     except OSError:
         return False
     return True
+
+
+def sees(client: Any, path: Path) -> bool:
+    """Whether all workers see a file."""
+    return all(client.run(_is_file, str(path)).values())
+
+
+def _is_file(path: str) -> bool:
+    return Path(path).is_file()

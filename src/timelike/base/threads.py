@@ -15,7 +15,8 @@ from timelike.base.dask_workers import OnCluster
 from timelike.base.tiles import Compute, Done, Tile, Work, pair_count
 
 WAITING = 8
-"""Blocks that wait at each thread, or whose results wait to be taken: results of all of them would fill the memory."""
+"""Blocks that wait at each thread, or whose results wait to be taken: results of all of them would fill the memory.
+Blocks that are not there yet, as chunks of a file, are read when a thread is about to be free."""
 
 
 def thread_count(threads: int | None) -> int:
@@ -43,7 +44,8 @@ class Crew:
 
     Examples
     --------
-    >>> Crew([1, 2, 3]).in_order(lambda numbers, power: sum(x**power for x in numbers), [1, 2], "sums of powers")
+    >>> crew = Crew([1, 2, 3])
+    >>> list(crew.in_order(lambda numbers, power: sum(x**power for x in numbers), [1, 2], "sums of powers"))
     [6, 14]
     """
 
@@ -73,24 +75,28 @@ class Crew:
                 yield block, result
                 advance(1 if size is None else size(block))
 
-    def in_order(self, compute: Compute, blocks: list[Any], title: str, unit: str = "block") -> list[Any]:
+    def in_order(self, compute: Compute, blocks: Iterable[Any], title: str, unit: str = "block") -> Iterator[Any]:
         """The results of all blocks, in the order of the blocks: sums over them are the same to the last bit."""
-        found: list[Any] = [None] * len(blocks)
-        numbered = list(enumerate(blocks))
+        waiting: dict[int, Any] = {}
+        first = 0
+        numbered = list(enumerate(blocks)) if isinstance(blocks, list) else enumerate(blocks)
         for (number, _), result in self.each(_Numbered(compute), numbered, title, unit=unit):
-            found[number] = result
-        return found
+            waiting[number] = result
+            while first in waiting:
+                yield waiting.pop(first)
+                first += 1
 
     def _on_threads(self, compute: Compute, blocks: Iterable[Any]) -> Generator[tuple[Any, Any], None, None]:
         if self._threads == 1 or (isinstance(blocks, list) and len(blocks) < 2):
             yield from ((block, compute(self._prepared, block)) for block in blocks)
             return
         under_way: deque[tuple[Any, Future[Any]]] = deque()
+        ahead = WAITING * self._threads if isinstance(blocks, list) else self._threads + 1
         with ThreadPoolExecutor(self._threads) as pool:
             try:
                 for block in blocks:
                     under_way.append((block, pool.submit(compute, self._prepared, block)))
-                    if len(under_way) >= WAITING * self._threads:
+                    if len(under_way) >= ahead:
                         first, future = under_way.popleft()
                         yield first, future.result()
                 while under_way:

@@ -155,6 +155,7 @@ def term_options(command: Verb) -> Verb:
 
 
 clock_option = click.option("--clock", type=_Clock(), default="auto", show_default=True, help=CLOCK)
+dask_option = click.option("--dask", metavar="ADDRESS", help="Let the workers of this Dask scheduler compute.")
 threads_option = click.option("--threads", type=int, help="Number of threads (default: all).")
 
 

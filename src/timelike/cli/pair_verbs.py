@@ -19,6 +19,7 @@ from timelike.cli.options import (
     clock_option,
     course_options,
     courses_of,
+    dask_option,
     force_option,
     freedom_options,
     freedoms_of,
@@ -80,7 +81,7 @@ def fit(out: Path, force: bool, kernel: str, clock: Clock, file: Files, **readin
     "--out", type=ANY, default="similarity.csv", show_default=True, help=f"What to write: {', '.join(MATRICES)}."
 )
 @click.option("--resume", is_flag=True, help="Go on with a run that was stopped (.npy, .zarr).")
-@click.option("--dask", metavar="ADDRESS", help="Let the workers of this Dask scheduler compute.")
+@dask_option
 @threads_option
 @force_option("the output")
 def similarity(out: Path, force: bool, dask: str | None, file: Files, **options: Any) -> None:
@@ -140,6 +141,7 @@ def _client(address: str | None) -> Iterator[Any]:
 @click.option("--probabilities", is_flag=True, help="Also say how probable it is that each shares a curve with it.")
 @click.option("--fdr", type=float, help="Keep only the surest, with this expected share of false ones.")
 @click.option("--out", type=FILE, default="neighbors.csv", show_default=True, help="Table: .csv or .tsv.")
+@dask_option
 @threads_option
 @force_option("the output")
 def neighbors(
@@ -150,11 +152,13 @@ def neighbors(
         check_rate(fdr)
     may_write(out, force)
     one_of(out, TABLES)
-    how = {name: options.pop(name) for name in ("approximate", "threads")}
+    how, dask = {name: options.pop(name) for name in ("approximate", "threads")}, options.pop("dask")
     model, free = {name: options.pop(name) for name in MODEL}, freedoms_of(options)
     courses, others = _both(file, to, options | free)
     compared = courses if others is None else courses.joined(others)
-    found = nearest(courses, model_of(compared, **model, free=free), k, others=others, **how, **free)
+    gp = model_of(compared, **model, free=free)
+    with _client(dask) as client:
+        found = nearest(courses, gp, k, others=others, client=client, **how, **free)
     table = found.to_frame()
     if probabilities or fdr is not None:
         table.insert(4, "probability", found.probabilities.ravel())

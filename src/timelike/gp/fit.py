@@ -12,7 +12,8 @@ import numpy as np
 from timelike.base import checks
 from timelike.base.arrays import Bools, Floats
 from timelike.base.blas import one_thread_below
-from timelike.base.threads import progress
+from timelike.base.dask_workers import check_client
+from timelike.base.threads import Crew, progress, thread_count
 from timelike.courses import TimeCourses
 from timelike.exceptions import FitWarning, InputError, warn
 from timelike.gp import GP, kernels
@@ -31,7 +32,9 @@ from timelike.gp.search_space import (
     slows_down,
 )
 from timelike.gp.stationary import form_of
-from timelike.gp.unswayed import unswayed
+from timelike.gp.told import Chunked, Summed, courses_of, summed, told
+from timelike.gp.unswayed import SLIGHT, swayed, unswayed
+from timelike.gp.wild import wild_values
 
 if TYPE_CHECKING:
     from sklearn.gaussian_process.kernels import Kernel
@@ -48,16 +51,20 @@ MOST_STARTS = 120
 """More starting points than this are looked at with a few courses first."""
 SCAN_COST, SCANNED, PEAKS = 1_000_000, 16, 12
 """Multiplications of a likelihood there, courses at least, and how many peaks are followed up."""
+LISTENERS = 100_000
+"""So many courses of a file are listened to where single wild values decide."""
 
 
 def fit(
-    courses: TimeCourses,
+    courses: TimeCourses | Chunked,
     kernel: str | Kernel = "se",
     mean: str | float = "constant",
     *,
     clock: str | float = "auto",
     rough: bool = False,
     robust: bool = True,
+    threads: int | None = None,
+    client: Any = None,
 ) -> GP:
     """The GP whose hyperparameters maximise the summed log marginal likelihood of the courses.
 
@@ -67,6 +74,9 @@ def fit(
     Parameters
     ----------
     courses
+        In memory, or a :class:`timelike.CourseFile` of more than that holds: read twice, chunk by chunk, for what all
+        courses sum to. The model is that of the same courses in memory, but for rounding. Where single wild values
+        decide, it is that of 100,000 courses drawn at random, and ``warnings`` says so.
     kernel
         ``"se"``, ``"matern12"``, ``"matern32"``, ``"matern52"``, ``"periodic"``, ``"linear"``, or a scikit-learn
         kernel object, sums and products included. It describes the shape of the covariance; signal and noise
@@ -86,6 +96,11 @@ def fit(
         Where single wild values decide about the noise of all (without them it is clearly smaller), they count for
         little, and ``warnings`` says so: values that neither the others of their course nor a response of it explain.
         Where they do not decide, the fit is that of all values with their full weight.
+    threads
+        Number of threads that read the chunks of a file; by default all that this process may use.
+    client
+        A ``dask.distributed.Client``: its workers read them, where they see a .npy file under the same path; chunks of
+        other files are read here and sent.
 
     Returns
     -------
@@ -102,17 +117,78 @@ def fit(
     >>> round(gp.noise_sd, 3)
     0.082
     """
-    checks.instance(courses, TimeCourses, "courses")
     check_clock(clock)
-    check_replicates(courses, rough)
     shapes = [_shape(name, clock) for name in (AUTO if _is_auto(kernel) else (kernel,))]
+    wishes = shapes, fixed_mean(mean), clock, rough
     with one_thread_below(), progress("fit", None, "likelihood") as advance:
-        search = Search(shapes, fixed_mean(mean), clock, rough, advance)
-        gp = search(courses, courses)
-        gp = unswayed(courses, gp, search) if robust else gp
+        if isinstance(courses, TimeCourses):
+            if client is not None:
+                raise InputError("client is for courses in a file, tl.CourseFile: those in memory are fitted here.")
+            gp = _of_all(courses, Search(*wishes, advance), robust)
+        elif hasattr(courses, "blocks"):
+            gp = _of_chunks(Reading(courses, threads, client), lambda: Search(*wishes, advance), robust)
+        else:
+            checks.instance(courses, TimeCourses, "courses")
     for sentence in gp.warnings:
         warn(sentence, FitWarning)
     return gp
+
+
+def _of_all(courses: TimeCourses, search: Search, robust: bool) -> GP:
+    check_replicates(courses, search.rough)
+    gp = search(courses, courses)
+    return unswayed(courses, gp, search) if robust else gp
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """Chunks, and who reads them."""
+
+    chunks: Chunked
+    threads: int | None
+    client: Any
+
+    def __post_init__(self) -> None:
+        thread_count(self.threads)
+        if self.client is not None:
+            check_client(self.client)
+
+    def crew(self, prepared: object) -> Crew:
+        """Those who read them, all with what was prepared."""
+        return Crew(prepared, self.threads, self.client)
+
+    def summed(self) -> Summed:
+        """What all courses sum to."""
+        first = next(iter(self.chunks.blocks()), None)
+        if first is None:
+            raise InputError("there are no courses.")
+        return summed(self.crew(float(courses_of(first).values.mean())), self.chunks.blocks(self.client))
+
+    def wild(self, gp: GP) -> float:
+        """The sum of squares of wild values, in units of what is expected of each."""
+        return sum(self.crew(gp).in_order(_wild_squares, self.chunks.blocks(self.client), "wild values", "chunk"))
+
+
+def _of_chunks(reading: Reading, search: Callable[[], Search], robust: bool) -> GP:
+    every, whole = search(), reading.summed()
+    check_replicates(whole, every.rough)
+    gp = every(whole, whole)
+    if not robust or reading.wild(gp) < SLIGHT * whole.span.number:
+        return gp
+    few = reading.chunks.sample(LISTENERS)
+    found = _of_all(few, search(), robust)
+    if not swayed(gp, found):
+        return gp
+    sentence = (
+        f"wild values decide about the noise of all: the model is that of {len(few):,} courses drawn at random, in "
+        f"which they count for little. Its noise is {found.noise_sd:.3g}; with full weight for every value of the file "
+        f"(robust=False) it would be {gp.noise_sd:.3g}."
+    )
+    return replace(found, warnings=(*found.warnings, sentence))
+
+
+def _wild_squares(gp: GP, block: Any) -> float:
+    return float((wild_values(courses_of(block), gp).z ** 2).sum())
 
 
 def check_clock(clock: Any) -> None:
@@ -121,7 +197,7 @@ def check_clock(clock: Any) -> None:
         raise InputError(f"clock is {clock!r}: expected 'auto', 'linear', or tau, a number above zero.")
 
 
-def check_replicates(courses: TimeCourses, rough: bool) -> None:
+def check_replicates(courses: TimeCourses | Summed, rough: bool) -> None:
     """Raise if a rough part is asked for, but no course has a time twice."""
     designs = courses.designs
     if rough and len(times_of(designs.points, designs.starts)[1]) == len(designs.points):
@@ -163,13 +239,13 @@ class Objective:
 
     def __init__(
         self,
-        courses: TimeCourses,
+        courses: TimeCourses | Summed,
         kernel: Kernel,
         mean: float | None,
         advance: Callable[[int], object] = lambda _: None,
     ) -> None:
         self.courses, self.kernel, self.mean, self.advance = courses, kernel, mean, advance
-        self.count = len(courses.values)
+        self.count = told(courses).span.number
 
     @cached_property
     def likelihood(self) -> Likelihood:
@@ -182,7 +258,7 @@ class Objective:
         other.likelihood = self.likelihood.with_kernel(kernel)
         return other
 
-    def on(self, courses: TimeCourses) -> Objective:
+    def on(self, courses: TimeCourses | Summed) -> Objective:
         """The same of other courses."""
         return Objective(courses, self.kernel, self.mean, self.advance)
 
@@ -303,7 +379,7 @@ class Search:
         self.found: list[Candidate] = []
         self.last: Candidate
 
-    def __call__(self, courses: TimeCourses, seen: TimeCourses, *, again: bool = False) -> GP:
+    def __call__(self, courses: TimeCourses | Summed, seen: TimeCourses | Summed, *, again: bool = False) -> GP:
         """The most likely model; `again`: of the kernel that was the last time, from where it was."""
         if again:
             objective = Objective(courses, self.last.objective.kernel, self.mean, self.advance)
@@ -315,7 +391,7 @@ class Search:
         self.last = best
         return _model(best, (*_choice(self.found, best), *doubts(best.objective, best.space, best.optimum.place)))
 
-    def candidates(self, courses: TimeCourses, seen: TimeCourses) -> list[Candidate]:
+    def candidates(self, courses: TimeCourses | Summed, seen: TimeCourses | Summed) -> list[Candidate]:
         """Each kernel at its optimum, in plain time or with a given tau; and on a fitted clock where that may help.
 
         Variances are sought around those of the values that are `seen`.
@@ -331,7 +407,7 @@ class Search:
         plain, *clocked = [_with_rough_part(one) for one in found] if self.rough else found
         return [plain, *(replace(one, by_clock=one.log_likelihood - plain.log_likelihood) for one in clocked)]
 
-    def _plain(self, courses: TimeCourses, seen: TimeCourses, shape: Kernel) -> Candidate:
+    def _plain(self, courses: TimeCourses | Summed, seen: TimeCourses | Summed, shape: Kernel) -> Candidate:
         kernel = shape if isinstance(self.clock, str) else _on_clock(courses, shape, float(self.clock), fixed=True)
         objective = Objective(courses, kernel, self.mean, self.advance)
         return _fitted(objective, search_space(seen, kernel, self.mean))
@@ -348,7 +424,7 @@ def _fitted_clock(plain: Candidate) -> Candidate:
     return replace(found, space=replace(found.space, extent=extent(courses, found.kernel)))
 
 
-def _on_clock(courses: TimeCourses, kernel: Kernel, tau: float, *, fixed: bool) -> Kernel:
+def _on_clock(courses: TimeCourses | Summed, kernel: Kernel, tau: float, *, fixed: bool) -> Kernel:
     from timelike.gp.clock import Clocked
 
     return Clocked(kernel, tau, first_time(courses), "fixed" if fixed else (1e-5, 1e5))
@@ -463,11 +539,13 @@ def _polish(objective: Objective, optimum: Optimum, space: SearchSpace) -> Optim
     return Optimum(place, score)
 
 
-def first_sample(courses: TimeCourses, affordable: float, least: int | None = None) -> TimeCourses:
+def first_sample(courses: TimeCourses | Summed, affordable: float, least: int | None = None) -> TimeCourses | Summed:
     """A sample for the first search where a likelihood is not affordable; the courses themselves where it is.
 
     It has 200 courses at least, or where they are long so many that they have 12,000 values, but 8.
     """
+    if isinstance(courses, Summed):  # a likelihood costs the designs alone
+        return courses
     sizes = courses.designs.sizes.astype(float)
     cost = float((sizes * np.minimum(sizes, LIMITS.long_points) ** 2).sum())
     least = int(np.clip(12_000 / courses.sizes.mean(), 8, 200)) if least is None else least

@@ -21,15 +21,12 @@ from timelike.gp.long.likelihood import Long
 from timelike.gp.long.padded import Padded, padded
 from timelike.gp.positive_definite import inverse_and_log_det
 from timelike.gp.stationary import Form, blocks, form_of
+from timelike.gp.told import Summed, Told, told
 
 if TYPE_CHECKING:
     from sklearn.gaussian_process.kernels import Kernel
 
     from timelike.courses import TimeCourses
-
-
-CHUNK = 16_384
-"""Courses whose products are summed at once; they fit into the cache."""
 
 
 @dataclass(frozen=True)
@@ -169,15 +166,19 @@ class Likelihood:
         How many designs are worked on at once.
     """
 
-    def __init__(self, courses: TimeCourses, kernel: Kernel, mean: float | None, limits: Limits = LIMITS) -> None:
+    def __init__(
+        self, courses: TimeCourses | Summed, kernel: Kernel, mean: float | None, limits: Limits = LIMITS
+    ) -> None:
         check_coordinates(kernel, courses.designs.points.shape[1])
         self.kernel = kernel
         self.fixed_mean = mean is not None
-        self.count = len(courses.values)
+        known = told(courses)
+        span = known.span
+        self.count = span.number
         # Inside, values are offset and scaled to the order of 1: their unit must not cost digits.
-        self.offset = float(courses.values.mean()) if mean is None else mean
-        self.scale = max(float(courses.values.max()) - self.offset, self.offset - float(courses.values.min())) or 1.0
-        self.groups = tuple(_Statistics(courses, self.offset, self.scale, limits).groups(form_of(kernel)))
+        self.offset = span.mean if mean is None else mean
+        self.scale = span.scale(self.offset) or 1.0
+        self.groups = tuple(_Statistics(known, self.offset, self.scale, limits).groups(form_of(kernel)))
 
     def with_kernel(self, kernel: Kernel) -> Likelihood:
         """The likelihood of the same courses with another kernel that has the same form, for instance on a clock."""
@@ -224,7 +225,7 @@ class Likelihood:
 class _Statistics:
     """What the likelihood needs of courses whose values are counted from an offset, in a unit."""
 
-    courses: TimeCourses
+    courses: Told
     offset: float
     scale: float
     limits: Limits
@@ -266,7 +267,7 @@ class _Statistics:
     def long_batches(self, chosen: Ints) -> Iterator[Padded]:
         """The chosen designs in batches of about equal sizes, and about equal numbers of courses."""
         sizes = self.courses.designs.sizes
-        rows = np.minimum([len(members) for members in self.courses.members], sizes + 1)
+        rows = np.minimum([self.courses.count(g) for g in range(len(sizes))], sizes + 1)
         alike = np.column_stack([np.round(2 * np.log2(rows)), np.round(3 * np.log2(sizes))])[chosen]
         for kind in np.unique(alike, axis=0):
             same = chosen[(alike == kind).all(axis=1)]
@@ -280,8 +281,8 @@ class _Statistics:
         known = np.split(designs.variances / self.scale**2, designs.starts[1:-1])
         return padded(
             [(designs[g][:, 0], known[g]) for g in chosen],
-            [reduced_rows(courses.values_on(g), self.offset, self.scale) for g in chosen],
-            np.array([len(courses.members[g]) for g in chosen], dtype=float),
+            [courses.reduced(g, self.offset, self.scale) for g in chosen],
+            np.array([courses.count(g) for g in chosen], dtype=float),
         )
 
     def cut_groups(self, distinct: Floats, point: Ints) -> Iterator[Shared]:
@@ -308,38 +309,16 @@ class _Statistics:
     def batch(self, chosen: Ints, point: Ints) -> Batch:
         """Designs of equal size."""
         designs = self.courses.designs
-        reduced = [reduced_rows(self.courses.values_on(g), self.offset, self.scale) for g in chosen]
+        reduced = [self.courses.reduced(g, self.offset, self.scale) for g in chosen]
         at = designs.starts[:-1][chosen][:, None] + np.arange(designs.sizes[chosen[0]])
         return Batch(
             point=point[at],
             variances=designs.variances[at] / self.scale**2,
-            counts=np.array([len(self.courses.members[g]) for g in chosen], dtype=float),
+            counts=np.array([self.courses.count(g) for g in chosen], dtype=float),
             rows=np.concatenate([rows for rows, _ in reduced]),
             weights=np.concatenate([weights for _, weights in reduced]),
             design=np.repeat(np.arange(len(chosen)), [len(weights) for _, weights in reduced]),
         )
-
-
-def reduced_rows(values: Floats, offset: float, scale: float) -> tuple[Floats, Floats]:
-    """Rows and weights with the same sums of products as the rows of ``(values - offset) / scale`` and ones.
-
-    More courses than points carry no more than the (n + 1, n + 1) matrix of products of ``[y, 1]``; a square root of
-    it takes their place.
-    """
-    count, n = values.shape
-    if count <= n + 1:
-        return (values - offset) / scale, np.ones(count)
-    products = np.zeros((n + 1, n + 1))
-    for start in range(0, count, CHUNK):
-        chunk = (values[start : start + CHUNK] - offset) / scale
-        rows = np.column_stack([chunk, np.ones(len(chunk))])
-        products += rows.T @ rows
-    # Columns to length 1: small values must not drown in the number of courses.
-    length = np.sqrt(products.diagonal())
-    length[length == 0] = 1.0
-    weight, vectors = np.linalg.eigh(products / np.outer(length, length))
-    root = vectors.T * np.sqrt(np.maximum(weight, 0))[:, None] * length
-    return root[:, :n], root[:, n]
 
 
 # -- evaluation ----------------------------------------------------------------------------------------

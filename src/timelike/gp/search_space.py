@@ -13,6 +13,7 @@ import numpy as np
 from timelike.base.arrays import Bools, Floats
 from timelike.exceptions import InputError
 from timelike.gp.kernels import check_coordinates, leaves, unclocked
+from timelike.gp.told import Summed, told
 
 if TYPE_CHECKING:
     from sklearn.gaussian_process.kernels import Kernel
@@ -115,7 +116,7 @@ class SearchSpace:
         return (place > self.low + margin) & (place < self.high - margin)
 
 
-def search_space(courses: TimeCourses, kernel: Kernel, mean: float | None) -> SearchSpace:
+def search_space(courses: TimeCourses | Summed, kernel: Kernel, mean: float | None) -> SearchSpace:
     """Where to look for the parameters of `kernel` and the variances; the mean is a number, or None if it is fitted."""
     from sklearn.base import clone
 
@@ -171,7 +172,7 @@ def _factors(kernel: Kernel, points: Floats) -> dict[str, float]:
 # -- the clock ---------------------------------------------------------------------------------------------
 
 
-def slows_down(courses: TimeCourses) -> bool:
+def slows_down(courses: TimeCourses | Summed) -> bool:
     """Whether the times ask if dynamics slow down: they are uneven on a grid, or sparser and sparser without one.
 
     Who measures evenly expects the same of all times, and keeps the time of the paper.
@@ -189,13 +190,13 @@ def slows_down(courses: TimeCourses) -> bool:
     return bool(gaps.max() >= UNEVEN * gaps.min())
 
 
-def first_time(courses: TimeCourses) -> float | None:
+def first_time(courses: TimeCourses | Summed) -> float | None:
     """Where a clock starts: at the first time, or at None (zero, on both sides) if there are times before and after."""
     times = courses.designs.points
     return None if times.min() < 0 < times.max() else float(times.min())
 
 
-def clock_space(courses: TimeCourses, kernel: Clocked, plain: SearchSpace, best: Floats) -> SearchSpace:
+def clock_space(courses: TimeCourses | Summed, kernel: Clocked, plain: SearchSpace, best: Floats) -> SearchSpace:
     """Where to look for a kernel on a clock, after a search in plain time ended at `best`.
 
     Taus lie between a tenth of the smallest gap, below which a clock only sets the first time apart, and ten times
@@ -227,7 +228,7 @@ def rough_space(smooth: SearchSpace, best: Floats) -> SearchSpace:
     return replace(smooth, axes=axes, starts=np.array(places))
 
 
-def _scales_on(courses: TimeCourses, kernel: Clocked, log_tau: float, count: int) -> Floats:
+def _scales_on(courses: TimeCourses | Summed, kernel: Clocked, log_tau: float, count: int) -> Floats:
     """Starting length scales on a clock, as logarithms, (S, count): one column, or none where they are fixed."""
     reach = extent(courses, kernel.clone_with_theta(np.append(kernel.theta[:-1], log_tau)))
     return np.linspace(np.log(reach.gap), np.log(reach.span), SCALES if count else 1)[:, None][:, :count]
@@ -295,7 +296,7 @@ def starting_points(axes: tuple[Axis, ...]) -> Floats:
 # -- the data's own units ----------------------------------------------------------------------------------
 
 
-def extent(courses: TimeCourses, clock: Clocked | None = None) -> Extent:
+def extent(courses: TimeCourses | Summed, clock: Clocked | None = None) -> Extent:
     """Typical smallest gap within a course, and the span of all points, both above zero; on a clock if there is one."""
     points = courses.designs.points if clock is None else clock.time(courses.designs.points)
     span = float(np.ptp(points, axis=0).max())
@@ -336,16 +337,16 @@ def _smallest_gap(points: Floats) -> float:
     return float(distances.min(initial=np.inf)) if len(distances) else 0.0
 
 
-def _log_variance(courses: TimeCourses, mean: float | None) -> float:
+def _log_variance(courses: TimeCourses | Summed, mean: float | None) -> float:
     """Logarithm of the mean squared value around the mean."""
-    center = float(courses.values.mean()) if mean is None else mean
-    scale = max(float(courses.values.max()) - center, center - float(courses.values.min()))
+    known = told(courses)
+    span = known.span
+    center = span.mean if mean is None else mean
+    scale = span.scale(center)
     if scale <= 1e-14 * abs(center):
         raise InputError(f"all values are equal ({center:g}): there is nothing to fit.")
     _reasonable(scale, "values vary by")
-    chunks = np.array_split(courses.values, -(-len(courses.values) // 100_000))
-    squares = sum(float(np.sum(((chunk - center) / scale) ** 2)) for chunk in chunks)
-    return float(np.log(squares / len(courses.values)) + 2 * np.log(scale))
+    return float(np.log(known.squares(center, scale) / span.number) + 2 * np.log(scale))
 
 
 def _reasonable(size: float, what: str) -> None:

@@ -41,13 +41,13 @@ def unswayed(courses: TimeCourses, gp: GP, search: Search) -> GP:
     wild = wild_values(courses, gp)
     if (wild.z**2).sum() < SLIGHT * len(courses.values) or np.ptp(wild.tamed(courses).values) == 0:
         return gp
-    if not _swayed(gp, search(wild.weighed(courses), wild.tamed(courses), again=True)):
+    if not swayed(gp, search(wild.weighed(courses), wild.tamed(courses), again=True)):
         return gp
     few = _sample(courses)
     found, wild = _settled(few, wild if few is courses else wild_values(few, gp), search, ROUNDS)
     if few is not courses:
         found, wild = _settled(courses, wild_values(courses, found, wild.shares), search, 2)
-    if not _swayed(gp, found):
+    if not swayed(gp, found):
         return gp
     return replace(found, warnings=(*found.warnings, _sentence(wild, courses, gp.noise_sd, found.noise_sd)))
 
@@ -69,7 +69,7 @@ def _sample(courses: TimeCourses) -> TimeCourses:
     return courses.select(np.linspace(0, len(courses) - 1, SAMPLE).astype(int))
 
 
-def _swayed(gp: GP, other: GP) -> bool:
+def swayed(gp: GP, other: GP) -> bool:
     """Whether the other model has clearly less noise or signal."""
     return min(other.noise_sd / gp.noise_sd, other.signal_sd / gp.signal_sd) ** 2 < SWAYED
 

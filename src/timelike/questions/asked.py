@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from timelike.base import odds
 from timelike.base.arrays import Bools, Floats, Ints
-from timelike.base.blas import one_thread_below
 from timelike.base.own_noise import OwnNoise
-from timelike.base.threads import progress
+from timelike.base.threads import Crew
+from timelike.base.tiles import Compute
 from timelike.questions.effects import Known, eliminated, evidence, residual, spectrum
 from timelike.questions.measured import Measured
 from timelike.questions.shapes import Shape
@@ -148,55 +148,72 @@ class Answer:
         return np.log(self.shares.kinds[1:])[:, None] + np.log(self.shares.effects)
 
 
-def answered(question: Question, own_noise: OwnNoise | None = None) -> Answer:
+def answered(
+    question: Question, own_noise: OwnNoise | None = None, *, threads: int | None = None, client: Any = None
+) -> Answer:
     """The answer to a question: evidence of every gene, and what all of them say about shares of effects and noise.
 
     `own_noise`: what is known about it already, instead of what the genes say.
     """
-    measured = question.measured
-    residual, freedom = _residuals(question)
+    crew, pieces = Crew(question, threads, client), list(question.measured.pieces())
+
+    def of_all(compute: Compute) -> list[Any]:
+        parts = crew.in_order(compute, pieces, "evidence", unit="piece")
+        return [np.concatenate(columns) for columns in zip(*parts, strict=True)]
+
+    residual, freedom = of_all(_residuals)
     noise = own_noise or OwnNoise.learned(residual, freedom)
     least = noise.expected(residual, freedom)
-    found = np.empty((len(measured), len(question.contrasts), len(question.shape_of)))
-    nuisance = np.zeros(len(measured), dtype=np.intp)
-    weights = _nuisance_weights(question, noise, least)
-    with one_thread_below(), progress("evidence", len(measured), "gene") as advance:
-        for genes in measured.pieces():
-            left = [eliminated(measured.known(genes), one.factor, one.free) for one in question.nuisances]
-            scales = scales_of(left, noise, least[genes], freedom[genes])
-            found[genes], nuisance[genes] = evidence_of(question, genes, left, weights, noise, scales)
-            advance(len(genes))
+    weights: Floats = np.zeros(1)
+    if len(question.nuisances) > 1:
+        weights = _nuisance_weights(of_all(_Heights(noise, least))[0])
+    found, nuisance = of_all(_Evidence(noise, least, freedom, weights))
     possible = _possible(question)
     return Answer(found, possible, odds.learned(found, possible), noise, least, nuisance, question.counted)
 
 
-def _residuals(question: Question) -> tuple[Floats, Floats]:
+def _residuals(question: Question, genes: Ints) -> tuple[Floats, Floats]:
     """Sum of squares of each gene that its own curves under all conditions leave, and its degrees of freedom."""
-    squares, freedom = np.empty((2, len(question.measured)))
-    with one_thread_below():
-        for genes in question.measured.pieces():
-            rest = eliminated(question.measured.known(genes), *question.saturated)
-            squares[genes], freedom[genes] = residual(rest)
-    return squares, freedom
+    return residual(eliminated(question.measured.known(genes), *question.saturated))
 
 
-def _nuisance_weights(question: Question, noise: OwnNoise, scale: Floats) -> Floats:
+@dataclass(frozen=True, eq=False)
+class _Heights:
+    """Computes how well each nuisance suits some genes, (n, F), if they have no effect."""
+
+    noise: OwnNoise
+    scale: Floats
+
+    def __call__(self, question: Question, genes: Ints) -> tuple[Floats]:
+        known, scale = question.measured.known(genes), self.scale[genes, None]
+        left = [eliminated(known, one.factor, one.free) for one in question.nuisances]
+        return (np.column_stack([height(rest, self.noise, scale)[:, 0] for rest in left]),)
+
+
+def _nuisance_weights(heights: Floats) -> Floats:
     """Log shares of the nuisances, learned from all genes as if none had an effect, (F,)."""
-    count = len(question.nuisances)
-    if count == 1:
-        return np.zeros(1)
-    heights = np.empty((len(question.measured), count))
-    with one_thread_below():
-        for genes in question.measured.pieces():
-            known = question.measured.known(genes)
-            for k, one in enumerate(question.nuisances):
-                rest = eliminated(known, one.factor, one.free)
-                heights[genes, k] = height(rest, noise, scale[genes, None])[:, 0]
-    shares = np.full(count, 1 / count)
+    count = heights.shape[1]
+    shares: Floats = np.full(count, 1 / count)
     for _ in range(200):
         weight = np.exp(heights - heights.max(axis=1, keepdims=True)) * shares
         shares = (weight / weight.sum(axis=1, keepdims=True)).mean(axis=0)
     return np.log(np.maximum(shares, 1e-12))
+
+
+@dataclass(frozen=True, eq=False)
+class _Evidence:
+    """Computes the evidence of some genes for every contrast and effect, and their nuisance."""
+
+    noise: OwnNoise
+    least: Floats
+    freedom: Floats
+    weights: Floats
+
+    def __call__(self, question: Question, genes: Ints) -> tuple[Floats, Ints]:
+        known = question.measured.known(genes)
+        left = [eliminated(known, one.factor, one.free) for one in question.nuisances]
+        scales = scales_of(left, self.noise, self.least[genes], self.freedom[genes])
+        return evidence_of(question, genes, left, self.weights, self.noise, scales)
 
 
 def height(rest: Known, noise: OwnNoise, scales: Floats) -> Floats:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from timelike.base import checks
 from timelike.base.arrays import Floats, Ints
+from timelike.base.dask_workers import check_client
 from timelike.base.odds import running_fdr
 from timelike.courses import TimeCourses
 from timelike.exceptions import DataWarning, InputError, warn
@@ -145,7 +146,7 @@ class Changing(Found):
         return self._numbers().assign(**columns).iloc[self.order].reset_index(drop=True)
 
 
-def changing(courses: TimeCourses, gp: GP | None = None) -> Changing:
+def changing(courses: TimeCourses, gp: GP | None = None, *, threads: int | None = None, client: Any = None) -> Changing:
     """Which courses change over time: a curve, or a level; a probability, an expected false discovery rate, and when.
 
     A course that changes does so smoothly or roughly, by any size; how frequent each is, and how frequent changes are
@@ -156,6 +157,10 @@ def changing(courses: TimeCourses, gp: GP | None = None) -> Changing:
     courses
     gp
         The model whose kernel, clock and noise are used; by default one is fitted to a sample of the courses.
+    threads
+        Number of threads; by default all that this process may use.
+    client
+        A ``dask.distributed.Client``: its workers weigh the evidence instead of threads of this process.
 
     Returns
     -------
@@ -173,6 +178,8 @@ def changing(courses: TimeCourses, gp: GP | None = None) -> Changing:
     ['2', '1', '3', '0', '4']
     """
     checks.instance(courses, TimeCourses, "courses")
+    if client is not None:
+        check_client(client)
     given = {ALL: courses}
     times = check_times(given)
     if len(np.unique(times)) < 2:
@@ -192,7 +199,9 @@ def changing(courses: TimeCourses, gp: GP | None = None) -> Changing:
         (Nuisance(level, 1),),
         modelling.own_curves(here, model.kernel, model.signal_sd),
     )
-    found = Changing(question, answered(question), model, tuple(modelling.without_replicates(given)))
+    found = Changing(
+        question, answered(question, threads=threads, client=client), model, tuple(modelling.without_replicates(given))
+    )
     for note in found.notes:
         warn(note, DataWarning)
     return found

@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from timelike.base import checks
 from timelike.base.arrays import Floats, Ints
+from timelike.base.dask_workers import check_client
 from timelike.courses import TimeCourses
 from timelike.exceptions import DataWarning, InputError, warn
 from timelike.gp import GP, Curve
@@ -234,6 +235,8 @@ def compare(
     gp: GP | None = None,
     *,
     subjects: Mapping[str, Sequence[object]] | None = None,
+    threads: int | None = None,
+    client: Any = None,
 ) -> Compared:
     """Which courses differ between conditions: a probability, an expected false discovery rate, when and how.
 
@@ -252,6 +255,10 @@ def compare(
     subjects
         Whose sample each is, where the same subjects were measured under several conditions: condition -> a name for
         each sample, in the order of the courses' times. Every course then has a level for each subject.
+    threads
+        Number of threads; by default all that this process may use.
+    client
+        A ``dask.distributed.Client``: its workers weigh the evidence instead of threads of this process.
 
     Returns
     -------
@@ -270,6 +277,8 @@ def compare(
     >>> [found.names[i] for i in found.called(fdr=0.05)]
     ['gene 1', 'gene 3', 'gene 0', 'gene 4', 'gene 2']
     """
+    if client is not None:
+        check_client(client)
     given = modelling.check_conditions(conditions)
     if len(given) > MOST_CONDITIONS:
         raise InputError(
@@ -285,7 +294,7 @@ def compare(
     model = modelling.model_for(given, gp)
     paired = None if subjects is None else modelling.subjects_of(given, subjects)
     question = _question(given, names, model, times, paired)
-    found = Compared(question, answered(question), model, tuple(notes), alone)
+    found = Compared(question, answered(question, threads=threads, client=client), model, tuple(notes), alone)
     found = replace(found, notes=(*notes, *modelling.without_replicates(given), *_doubts(found.share)))
     for note in found.notes:
         warn(note, DataWarning)

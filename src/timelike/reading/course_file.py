@@ -6,8 +6,9 @@ import csv
 import io
 import warnings
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -18,6 +19,7 @@ from numpy.typing import ArrayLike
 
 from timelike.base import checks, unpacking
 from timelike.base.arrays import Floats
+from timelike.base.dask_workers import sees
 from timelike.courses import TimeCourses
 from timelike.exceptions import InputError, filters
 from timelike.reading.cells import missing_words
@@ -75,6 +77,12 @@ class CourseFile:
         for names, values in self._parts():
             yield self._courses(values, names)
 
+    def blocks(self, client: Any = None) -> Iterable[Chunk | TimeCourses]:
+        """The chunks: of a .npy file that all workers of a client see, what reads them where it is called."""
+        if self._format == "npy" and (client is None or sees(client, self.path.absolute())):
+            return [Chunk(self.path.absolute(), self.times, slice(*part)) for part in self._starts()]
+        return iter(self)
+
     @cached_property
     def count(self) -> int:
         """Number of courses; a table is read to its end for it."""
@@ -99,6 +107,9 @@ class CourseFile:
     def _courses(self, values: Floats, names: list[str]) -> TimeCourses:
         with errors_about(self.path):
             return TimeCourses.from_arrays(self.times, values, names)
+
+    def _starts(self) -> list[tuple[int, int]]:
+        return [(start, min(start + self.rows, self.count)) for start in range(0, self.count, self.rows)]
 
     # -- formats -------------------------------------------------------------------------------------------
 
@@ -126,10 +137,7 @@ class CourseFile:
 
     def _parts(self) -> Iterator[Part]:
         if self._format == "npy":
-            for start in range(0, self.count, self.rows):
-                # Opened anew for each part: what a map has read counts as memory until it is closed.
-                values = np.array(_array(self.path)[start : start + self.rows], dtype=float)
-                yield [str(i) for i in range(start, start + len(values))], values
+            yield from (_part(self.path, slice(*part)) for part in self._starts())
             return
         start = 0
         for table in self._tables():
@@ -170,6 +178,27 @@ class CourseFile:
     def _numbers(self, table: Any, names: list[str]) -> Floats:
         with errors_about(self.path):
             return frame_numbers(table, [self._header[k] for k in table], lambda row: f"course {names[row]!r}", ".")
+
+
+@dataclass(frozen=True, eq=False)
+class Chunk:
+    """Some rows of a .npy file, to be read when they are called."""
+
+    path: Path
+    times: Floats
+    rows: slice
+
+    def __call__(self) -> TimeCourses:
+        """The courses."""
+        names, values = _part(self.path, self.rows)
+        with errors_about(self.path):
+            return TimeCourses.from_arrays(self.times, values, names)
+
+
+def _part(path: Path, rows: slice) -> Part:
+    # Opened anew for each part: what a map has read counts as memory until it is closed.
+    values = np.array(_array(path)[rows], dtype=float)
+    return [str(i) for i in range(rows.start, rows.start + len(values))], values
 
 
 def _next(tables: Any) -> Any:

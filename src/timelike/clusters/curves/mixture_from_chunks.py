@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import islice
 from operator import add
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from timelike.base import checks
 from timelike.base.arrays import Bools, Floats, Ints
 from timelike.base.blas import one_thread_below
+from timelike.base.dask_workers import check_client
 from timelike.base.files import atomic_write
 from timelike.base.tables import harmless
 from timelike.base.threads import thread_count
@@ -130,6 +131,7 @@ def mixture_from_chunks(
     out: str | PathLike[str] | None = None,
     scratch: str | PathLike[str] | None = None,
     threads: int | None = None,
+    client: Any = None,
     effort: Effort = EFFORT,
 ) -> ChunkedClustering:
     """Clusters of more courses than fit into memory, by the model and the bound of :func:`timelike.mixture`.
@@ -161,6 +163,9 @@ def mixture_from_chunks(
         Folder for the values while this runs; by default the system's for temporary files.
     threads
         Number of threads; by default all that this process may use.
+    client
+        A ``dask.distributed.Client``: its workers do the sweeps, and read their blocks from `scratch`, a folder on a
+        disk that all of them share. The result has the same bits.
     effort
         As in :func:`timelike.mixture`.
 
@@ -181,13 +186,15 @@ def mixture_from_chunks(
         raise InputError("the model has a rough part (rough_sd), which is for courses in memory: fit without it.")
     _check_places(out, scratch)
     _check_settings(k, spread, max_k)
-    workers = thread_count(threads)
+    thread_count(threads)
+    if client is not None:
+        check_client(client)
     with on_scratch(Path(scratch or tempfile.gettempdir())) as place:
         made = tempfile.TemporaryDirectory(dir=place, prefix="timelike-")
     with made as folder, one_thread_below():
         spool = spooled(chunks, Path(folder), (lambda chunk: wild_values(chunk, gp).at) if robust else None)
         check_settings(spool, k, spread, max_k)
-        source = BlocksOnDisk(spool, gp, workers, effort.block)
+        source = BlocksOnDisk(spool, gp, effort.block, threads, client)
         choice = _chosen(source, k, spread, max_k, seed, effort)
         result = _finished(source, choice, keep_single=k is not None)
         if out is not None:
@@ -235,18 +242,23 @@ def _chosen(source: BlocksOnDisk, k: int | None, spread: float | None, max_k: in
 
 @dataclass(frozen=True, eq=False)
 class ChunkLabels:
-    """For every course its label, its likeliest cluster and how sure the label is; filled block by block."""
+    """For every course its label, its likeliest cluster and how sure the label is."""
 
     labels: NDArray[np.int32]
     nearest: NDArray[np.int32]
     confidence: NDArray[np.float32]
 
-    def fill(self, rows: slice, probabilities: Floats) -> None:
-        """Take the labels of some courses from their probabilities (M, K + 1)."""
+    @classmethod
+    def of(cls, probabilities: Floats) -> ChunkLabels:
+        """The labels of some courses from their probabilities (M, K + 1)."""
         label, nearest = likeliest(probabilities), probabilities[:, :-1].argmax(axis=1)
-        self.labels[rows], self.nearest[rows] = label, nearest
         likely = probabilities[np.arange(len(nearest)), nearest]
-        self.confidence[rows] = np.where(label < 0, probabilities[:, -1], likely)
+        confidence = np.where(label < 0, probabilities[:, -1], likely)
+        return cls(label.astype(np.int32), nearest.astype(np.int32), confidence.astype(np.float32))
+
+    def put(self, rows: slice, some: ChunkLabels) -> None:
+        """Put the labels of some courses to their place among all."""
+        self.labels[rows], self.nearest[rows], self.confidence[rows] = some.labels, some.nearest, some.confidence
 
 
 def _finished(source: BlocksOnDisk, choice: Choice, *, keep_single: bool) -> ChunkedClustering:
@@ -280,14 +292,30 @@ def _labelled(
     count = len(source)
     found = ChunkLabels(np.empty(count, np.int32), np.empty(count, np.int32), np.empty(count, np.float32))
 
-    def label(block: Block) -> Means:
-        state = source.sample(block).at(fit.spread)
-        r, _ = fit.weights.of(state)
-        chances = judged(state, r, fit.clusters) if weighed is None else weighed[block.rows]
-        found.fill(block.rows, kept(chances, keep, empty))
-        return means_of(source, block, r)
+    def taken() -> Iterator[Means]:
+        work = Labelled(fit, weighed, keep, empty)
+        for block, (labels, means) in zip(source.blocks, source.every(work, "labels"), strict=True):
+            found.put(block.rows, labels)
+            yield means
 
-    return found, reduce(add, source.every(label, "labels"))
+    return found, reduce(add, taken())
+
+
+@dataclass(frozen=True, eq=False)
+class Labelled:
+    """Computes the labels of the courses of a block among the clusters to keep, and what mean courses are made of."""
+
+    fit: Fit
+    weighed: Floats | None
+    keep: Bools
+    empty: Bools
+
+    def __call__(self, source: BlocksOnDisk, block: Block) -> tuple[ChunkLabels, Means]:
+        """The labels, and the sums."""
+        state = source.sample(block).at(self.fit.spread)
+        r, _ = self.fit.weights.of(state)
+        chances = judged(state, r, self.fit.clusters) if self.weighed is None else self.weighed[block.rows]
+        return ChunkLabels.of(kept(chances, self.keep, self.empty)), means_of(source, block, r)
 
 
 def _mean_courses(source: BlocksOnDisk, choice: Choice, means: Means) -> CurveClustering:

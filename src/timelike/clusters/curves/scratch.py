@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from timelike.base import checks
 from timelike.base.arrays import Bools, Floats, Ints
-from timelike.base.threads import progress
-from timelike.base.tiles import spans
+from timelike.base.dask_workers import shares
+from timelike.base.threads import Crew
+from timelike.base.tiles import Compute, spans
 from timelike.clusters.curves.bound import AnySpread, Clusters, Fit, Weights, along, informative, summed, sums
 from timelike.courses import TimeCourses
 from timelike.courses.designs import Designs, frozen, offsets, take_designs
 from timelike.exceptions import InputError
 from timelike.gp import GP
-
-Found = TypeVar("Found")
 
 MAX_DESIGNS = 4096
 """So many different sets of times: the clusters' mean courses are kept for each of them."""
@@ -166,10 +164,10 @@ class _Designs:
 
 
 class BlocksOnDisk:
-    """The spooled courses' information under a model, block by block, on several threads."""
+    """The spooled courses' information under a model, block by block, on several threads or on a cluster."""
 
-    def __init__(self, spool: Spool, gp: GP, threads: int, size: int) -> None:
-        self.spool, self.gp, self.threads = spool, gp, threads
+    def __init__(self, spool: Spool, gp: GP, size: int, threads: int | None = None, client: Any = None) -> None:
+        self.spool, self.gp = spool, gp
         self.blocks = spool.blocks(size)
         probe = _unit_courses(spool.designs, gp.mean)
         here = gp.at(probe).smooth()
@@ -181,6 +179,14 @@ class BlocksOnDisk:
         variances = here.noise_variances
         self.precision = 1 / variances
         self.logs = np.add.reduceat(np.log(2 * np.pi * variances), spool.designs.starts[:-1])
+        if client is not None and not shares(client, spool.folder):
+            raise InputError(
+                f"not all Dask workers see {spool.folder.parent}: give scratch= a folder on a disk that they share."
+            )
+        self._crew = Crew(self, threads, client)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: part for name, part in vars(self).items() if name != "_crew"}
 
     def __len__(self) -> int:
         return len(self.spool)
@@ -189,12 +195,9 @@ class BlocksOnDisk:
         """The courses when they differ from their cluster's curve by `spread` times the signal."""
         return BlocksAtSpread(self, spread)
 
-    def every(self, work: Callable[[Block], Found], title: str) -> Iterator[Found]:
-        """The results of the work on each block, in the order of the blocks."""
-        with ThreadPoolExecutor(self.threads) as pool, progress(title, len(self.blocks), "block") as advance:
-            for result in pool.map(work, self.blocks):
-                advance(1)
-                yield result
+    def every(self, compute: Compute, title: str) -> Iterator[Any]:
+        """What is computed from these courses and each block, in the order of the blocks."""
+        return self._crew.in_order(compute, self.blocks, title)
 
     def sample(self, block: Block) -> AnySpread:
         """The information of a block, from its file."""
@@ -252,11 +255,20 @@ class BlocksAtSpread:
 
     def sweep(self, weights: Weights) -> Fit:
         """The clusters that the courses sum to with these weights, and their bound."""
+        parts = self.source.every(Sums(weights, self.spread), "mixture")
+        return summed(parts, weights, self.spread, len(self.source))
 
-        def of_block(block: Block) -> tuple[Clusters, float]:
-            return sums(self.source.sample(block).at(self.spread), weights)
 
-        return summed(self.source.every(of_block, "mixture"), weights, self.spread, len(self.source))
+@dataclass(frozen=True, eq=False)
+class Sums:
+    """Computes what the courses of a block sum to."""
+
+    weights: Weights
+    spread: float
+
+    def __call__(self, source: BlocksOnDisk, block: Block) -> tuple[Clusters, float]:
+        """The clusters, and the part of the bound that is not in them."""
+        return sums(source.sample(block).at(self.spread), self.weights)
 
 
 def _unit_courses(designs: Designs, mean: float) -> TimeCourses:

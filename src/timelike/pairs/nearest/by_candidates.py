@@ -15,11 +15,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from timelike.base.arrays import Floats, Ints
-from timelike.base.threads import run_tiles
 from timelike.base.tiles import Tile, all_tiles, spans
 from timelike.gp.basis import basis
 from timelike.gp.information import Information, chunks
-from timelike.pairs.nearest.best import WIDTH, Best, Task, offer_tile
+from timelike.pairs.nearest.best import WIDTH, Best, Found, Task, best_of, offer_all
 from timelike.pairs.nearest.points import along_tree
 
 if TYPE_CHECKING:
@@ -41,12 +40,26 @@ def by_candidates(task: Task, best: Best, way: Route, count: int = CANDIDATES) -
     found = here.information_on(basis(here.gp.covariance, here.courses.designs.points, here.least_noise, RANK))
     ranking = Ranking.of(found, task, count)
     asked = along_tree(found.means()[: task.asked])
+    work = AmongCandidates(way, (ranking,), asked, task.k)
+    offer_all(task, best, work, all_tiles(task.asked, 1, SIDE))
 
-    def work(tile: Tile) -> None:
-        rows = asked[tile[0]]
-        offer_tile(best, way, rows, ranking.candidates(rows))
 
-    run_tiles(work, all_tiles(task.asked, 1, SIDE), task.threads, "neighbors")
+@dataclass(frozen=True, eq=False)
+class AmongCandidates:
+    """Finds the best of their candidates for the courses of a tile."""
+
+    way: Route
+    rankings: tuple[Ranking, ...]
+    asked: Ints
+    k: int
+    shift: int = 0
+    """Items are so much further on in the rankings than on the way."""
+
+    def __call__(self, tile: Tile) -> Found:
+        """Those of a tile."""
+        rows = self.asked[tile[0]]
+        items = np.unique(np.concatenate([one.candidates(rows) for one in self.rankings]))
+        return best_of(self.way, rows, items - self.shift, self.k)
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,12 +6,11 @@ coordinate for how likely the item itself is where the node puts it.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from timelike.base.arrays import Bools, Floats, Ints
-from timelike.base.threads import run_tiles
 from timelike.base.tiles import Tile, all_tiles
 from timelike.gp.basis import basis
 from timelike.gp.information import Information
@@ -21,10 +20,10 @@ from timelike.pairs.aligned.placed import Placed
 from timelike.pairs.aligned.route import AlignedRoute
 from timelike.pairs.aligned.sums import node_sum
 from timelike.pairs.aligned.weighing import ByGrids
-from timelike.pairs.nearest.best import Best, Task, offer_tile
-from timelike.pairs.nearest.by_candidates import RANK, SIDE, Ranking
+from timelike.pairs.nearest.best import Best, Found, Task, offer_all
+from timelike.pairs.nearest.by_candidates import RANK, SIDE, AmongCandidates, Ranking
 from timelike.pairs.nearest.by_prediction import turned
-from timelike.pairs.nearest.points import along_tree, finder, nearest_points
+from timelike.pairs.nearest.points import Search, along_tree, nearest_points
 
 AT_ONCE = 4_000_000
 """Numbers worked on at once."""
@@ -82,8 +81,8 @@ def _nearest_at(task: Task, placed: Placed, t: int, who: tuple[Ints, Ints]) -> I
     values = (task.here.courses.values_on(g)[: len(rows)] - task.here.gp.mean) @ of_values
     queries = np.column_stack([values, np.zeros(len(rows))])
     result = np.empty((len(rows), min(2 * task.k + SPARE, len(items))), dtype=np.intp)
-    find = finder(points, threads=task.threads)
-    for part, found in nearest_points(points, queries, result.shape[1], find):
+    search = Search(points, task.threads)
+    for part, found in nearest_points(search, queries, result.shape[1], client=task.client):
         result[part] = found
     return result
 
@@ -102,23 +101,35 @@ def _seen(here: Modelled, placed: Placed, g: int, t: int) -> tuple[Floats, Float
 
 def _offer(task: Task, best: Best, way: ByGrids, who: tuple[Ints, Ints], found: Ints) -> None:
     """Offer candidates, each once, with their exact similarity; of many nodes, first by those that were looked into."""
-    rows, items = who
     nodes = way.placed.nodes
     looked = nodes.some(looked_into(nodes))
-    roughly = way if len(looked) == len(nodes) else ByGrids(replace(way.placed, nodes=looked))
-
-    def work(tile: Tile) -> None:
-        part = np.sort(found[tile[0]], axis=1)
-        asked, new = rows[tile[0]], np.diff(part, axis=1, prepend=-1) != 0
-        scores = _scores(roughly, asked, items[part], new)
-        if roughly is not way:
-            order = np.argsort(-scores, axis=1)[:, : FINALISTS * (task.k + SPARE)]
-            part, new = np.take_along_axis(part, order, axis=1), np.take_along_axis(new, order, axis=1)
-            scores = _scores(way, asked, items[part], new)
-        best.offer(asked, items[part], scores)
-
+    roughly = None if len(looked) == len(nodes) else ByGrids(replace(way.placed, nodes=looked))
     step = max(1, AT_ONCE // (found.shape[1] * len(looked)))
-    run_tiles(work, all_tiles(len(rows), 1, step), task.threads, "neighbors")
+    work = AmongFound(way, roughly, *who, found, FINALISTS * (task.k + SPARE))
+    offer_all(task, best, work, all_tiles(len(found), 1, step))
+
+
+@dataclass(frozen=True, eq=False)
+class AmongFound:
+    """Compares the courses of a tile with the items that were found for them."""
+
+    way: ByGrids
+    roughly: ByGrids | None
+    """By fewer nodes: the way to the `finalists` that are compared at all nodes."""
+    rows: Ints
+    items: Ints
+    found: Ints
+    finalists: int
+
+    def __call__(self, tile: Tile) -> Found:
+        """Those of a tile."""
+        part = np.sort(self.found[tile[0]], axis=1)
+        asked, new = self.rows[tile[0]], np.diff(part, axis=1, prepend=-1) != 0
+        if self.roughly is not None:
+            scores = _scores(self.roughly, asked, self.items[part], new)
+            order = np.argsort(-scores, axis=1)[:, : self.finalists]
+            part, new = np.take_along_axis(part, order, axis=1), np.take_along_axis(new, order, axis=1)
+        return Found(asked, self.items[part], _scores(self.way, asked, self.items[part], new))
 
 
 def _scores(way: ByGrids, rows: Ints, items: Ints, which: Bools) -> Floats:
@@ -139,13 +150,8 @@ def _by_ranking(task: Task, best: Best, way: AlignedRoute) -> None:
     placed = Placed.of(way.nodes, found, len(here.free.delays))
     rankings = [_ranking(task, placed, t) for t in looked_into(way.nodes)]
     asked = along_tree(rankings[len(rankings) // 2].found.means()[: task.asked])
-
-    def work(tile: Tile) -> None:
-        rows = asked[tile[0]]
-        items = np.unique(np.concatenate([one.candidates(rows) for one in rankings])) - count
-        offer_tile(best, way, rows, items)
-
-    run_tiles(work, all_tiles(task.asked, 1, SIDE), task.threads, "neighbors")
+    work = AmongCandidates(way, tuple(rankings), asked, task.k, count)
+    offer_all(task, best, work, all_tiles(task.asked, 1, SIDE))
 
 
 def _ranking(task: Task, placed: Placed, t: int) -> Ranking:

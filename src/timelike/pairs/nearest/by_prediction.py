@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from timelike.base.arrays import Floats, Ints
-from timelike.pairs.nearest.best import Best, Task
-from timelike.pairs.nearest.points import finder, nearest_points
+from timelike.pairs.nearest.best import Best, Found, Task
+from timelike.pairs.nearest.points import Search, nearest_points
 from timelike.pairs.routes import GridRoute, PairForm
 
 if TYPE_CHECKING:
@@ -36,15 +36,30 @@ def by_prediction(task: Task, best: Best, *, approximate: bool = False) -> None:
         for h in np.unique(way.design_of[task.first :]):
             items = np.flatnonzero(way.design_of[task.first :] == h) + task.first
             of_values, of_means = coordinates(task.here, g, way.A[h])
-            points = means[items] @ of_means
-            find = finder(points, approximate=approximate, threads=task.threads)
             # Only the courses of the two designs are put into the coordinates of their form.
             scores = PairScores.of(way.form(g, h), means[np.concatenate([rows, items])])
-            at = np.arange(len(rows))
-            for part, found in nearest_points(points, values @ of_values, task.k + 1, find):
-                # An approximate index may find fewer than it was asked for, and says -1 for the others.
-                known = np.where(found >= 0, scores(at[part], found + len(rows)), -np.inf)
-                best.offer(rows[part], items[found], known)
+            search = Search(means[items] @ of_means, task.threads, approximate=approximate)
+            then = Scored(scores, rows, items, task.k)
+            for _, found in nearest_points(search, values @ of_values, task.k + 1, then, client=task.client):
+                best.offer(*found)
+
+
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """The similarity of courses to the items that were found for them."""
+
+    scores: PairScores
+    rows: Ints
+    items: Ints
+    k: int
+
+    def __call__(self, at: Ints, found: Ints) -> Found:
+        """The best k, of courses `at` (n,) among the rows and items found (n, m)."""
+        best, rows = Best(len(at), self.k), self.rows[at]
+        # An approximate index may find fewer than it was asked for, and says -1 for the others.
+        known = np.where(found >= 0, self.scores(at, found + len(self.rows)), -np.inf)
+        best.offer(rows, self.items[found], known, np.arange(len(at)))
+        return Found(rows, best.indices, best.scores)
 
 
 def coordinates(here: Modelled, g: int, A_h: Floats) -> tuple[Floats, Floats]:

@@ -12,6 +12,7 @@ import numpy as np
 from timelike.base import checks, notebook
 from timelike.base.arrays import Bools, Floats, Ints
 from timelike.base.blas import one_thread_below
+from timelike.base.dask_workers import check_client
 from timelike.courses import TimeCourses
 from timelike.exceptions import InputError
 from timelike.gp import GP
@@ -164,6 +165,7 @@ def neighbors(
     max_delay: float | None = None,
     approximate: bool | None = None,
     threads: int | None = None,
+    client: Any = None,
 ) -> Neighbors:
     """The `k` courses most similar to each course, with their similarity; the matrix of all pairs is never formed.
 
@@ -194,6 +196,8 @@ def neighbors(
         of courses. None: as described above.
     threads
         Number of threads; by default all that this process may use.
+    client
+        A ``dask.distributed.Client``: its workers search instead of threads of this process.
 
     Examples
     --------
@@ -214,7 +218,9 @@ def neighbors(
     """
     task = _task(courses, gp, k, others, threads)
     both = task.here.courses
-    task = replace(task, here=gp.at(both, freedom(both, gp, up_to, max_delay)))
+    if client is not None:
+        check_client(client)
+    task = replace(task, here=gp.at(both, freedom(both, gp, up_to, max_delay)), client=client)
     best = Best(task.asked, task.k)
     with one_thread_below():  # products of small matrices; the searches share out their work themselves
         name = plan(task, approximate)

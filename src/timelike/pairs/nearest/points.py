@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from threading import Lock
 from typing import Any
 
 import numpy as np
 
 from timelike.base import checks
 from timelike.base.arrays import Floats, Ints
-from timelike.base.threads import progress, thread_count
+from timelike.base.threads import Crew, thread_count
+from timelike.base.tiles import spans
 
 AT_ONCE = 2_000_000
 """Coordinates of points found at once: enough for the threads, few enough for memory and for a bar that moves."""
@@ -24,51 +27,105 @@ CELLS_ASKED = 10
 
 Finder = Callable[[Floats, int], Ints]
 """Finds, for each of some queries, so many of the nearest items."""
+Then = Callable[[Ints, Ints], Any]
+"""What is made of some rows of the queries, and the items of each. A cluster needs it to pickle."""
 
 
 def nearest_points(
-    items: Floats, queries: Floats, count: int, find: Finder, at_once: int = AT_ONCE
-) -> Iterator[tuple[Ints, Ints]]:
-    """The `count` nearest of `items` to each of `queries`, in parts: rows of `queries`, and for each row its items.
+    search: Search,
+    queries: Floats,
+    count: int,
+    then: Then | None = None,
+    *,
+    at_once: int = AT_ONCE,
+    client: Any = None,
+) -> Iterator[tuple[Ints, Any]]:
+    """The `count` nearest items to each of `queries`, in parts: rows of `queries`, and for each row its items.
 
     The items of a row are in no order: the caller ranks them by what they stand for. Queries near each other are
     asked one after the other, so that what they need of the items is still in the processor's cache.
 
     Parameters
     ----------
-    items : (M, d)
+    search
+        Among M items.
     queries : (N, d)
     count
         At most M.
-    find
-        From :func:`finder`, for the same items.
+    then
+        What is made of the rows and items of a part, where they were found; the items by default.
     at_once
         Coordinates of the points that a part finds, but a part has at least 256 rows.
+    client
+        A ``dask.distributed.Client``, whose workers search.
 
     Examples
     --------
     >>> items = np.array([[0.0], [1.0], [5.0]])
-    >>> [(rows, found)] = nearest_points(items, np.array([[4.0]]), 2, finder(items))
+    >>> [(rows, found)] = nearest_points(Search(items), np.array([[4.0]]), 2)
     >>> rows, np.sort(found)
     (array([0]), array([[1, 2]]))
     """
     order = along_tree(queries)
-    step = max(256, at_once // (count * max(1, items.shape[1])))
-    with progress("neighbors", len(queries), "course") as advance:
-        for start in range(0, len(queries), step):
-            rows = order[start : start + step]
-            yield rows, find(queries[rows], min(count, len(items)))
-            advance(len(rows))
+    step = max(256, at_once // (count * max(1, queries.shape[1])))
+    parts = spans(slice(0, len(queries)), step)
+    crew = Crew(Asked(search, queries, order, min(count, len(search.items)), then), search.crew, client)
+    for part, found in crew.each(_found, parts, "neighbors", size=lambda part: part.stop - part.start, unit="course"):
+        yield order[part], found
 
 
-def finder(items: Floats, *, approximate: bool = False, threads: int | None = None) -> Finder:
-    """The fastest finder for these items: exact, unless `approximate`."""
-    workers = thread_count(threads)
-    if approximate:
-        return cell_finder(items, workers)
-    # Measured: in so many dimensions a tree visits so much of itself that comparing with everything is faster.
-    by_tree = resolved_dimensions(items) <= 2 / 3 * np.log2(len(items)) or len(items) <= LEAF
-    return tree_finder(items, workers) if by_tree else brute_finder(items, workers)
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """All that the nearest to a part of the queries depend on."""
+
+    search: Search
+    queries: Floats
+    order: Ints
+    count: int
+    then: Then | None
+
+
+def _found(asked: Asked, part: slice) -> Any:
+    rows = asked.order[part]
+    found = asked.search.find(asked.queries[rows], asked.count)
+    return found if asked.then is None else asked.then(rows, found)
+
+
+class Search:
+    """The fastest finder for some items, made where and when it is first needed: exact, unless `approximate`."""
+
+    def __init__(self, items: Floats, threads: int | None = None, *, approximate: bool = False) -> None:
+        self.items, self.approximate = items, approximate
+        # Measured: in so many dimensions a tree visits so much of itself that comparing with everything is faster.
+        few = len(items) <= LEAF or resolved_dimensions(items) <= 2 / 3 * np.log2(len(items))
+        self.by_tree = few and not approximate
+        self.threads = thread_count(threads)
+        self._lock = Lock()
+        self._finder: Finder | None = None
+
+    @property
+    def crew(self) -> int:
+        """Threads that search side by side; other finders than a tree share out their own work."""
+        return self.threads if self.by_tree else 1
+
+    def find(self, queries: Floats, count: int) -> Ints:
+        """For each query so many of the nearest items."""
+        with self._lock:
+            if self._finder is None:
+                self._finder = self._made()
+            find = self._finder
+        return find(queries, count)
+
+    def _made(self) -> Finder:
+        if self.by_tree:
+            return tree_finder(self.items)
+        return (cell_finder if self.approximate else brute_finder)(self.items, self.threads)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"threads": 1, "_lock": None, "_finder": None}  # a worker has as many as it runs tasks
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, _lock=Lock())
 
 
 def resolved_dimensions(items: Floats) -> int:
@@ -101,7 +158,7 @@ def along_tree(points: Floats) -> Ints:
 # -- exact ---------------------------------------------------------------------------------------------------
 
 
-def tree_finder(items: Floats, workers: int) -> Finder:
+def tree_finder(items: Floats) -> Finder:
     """Finds with SciPy's k-d tree: best where the points spread in few directions."""
     from scipy.spatial import cKDTree
 
@@ -111,7 +168,7 @@ def tree_finder(items: Floats, workers: int) -> Finder:
     tree = cKDTree(points[order], leafsize=LEAF)  # a leaf then lies in one piece of memory
 
     def find(queries: Floats, count: int) -> Ints:
-        _, found = tree.query(queries @ axes, k=np.arange(1, count + 1), workers=workers)
+        _, found = tree.query(queries @ axes, k=np.arange(1, count + 1))
         return order[found]
 
     return find
