@@ -55,9 +55,16 @@ def test_delays_and_gains(client):
         assert_array_equal(getattr(there, name), getattr(here, name))
 
 
+def with_two_gaps():
+    """Courses of three designs."""
+    values = np.random.default_rng(0).standard_normal((300, 8))
+    values[::3, 2], values[1::3, 5] = np.nan, np.nan
+    return tl.TimeCourses.from_arrays(np.linspace(0, 1, 8), values)
+
+
 WAYS = {
     "grid": lambda: (tl.simulate.profiles(per_group=200, seed=1)[0], {}),
-    "grids": lambda: (case_of("grids", 400).courses, {}),
+    "grids": lambda: (with_two_gaps(), {}),
     "tiles": lambda: (case_of("information", 300).courses, {"approximate": False}),
     "candidates": lambda: (case_of("information", 400).courses, {"approximate": True}),
     "delays": lambda: (tl.simulate.delayed(per_group=30)[0], {"up_to": "gain, delay", "max_delay": 0.3}),
@@ -70,7 +77,7 @@ WAYS = {
 
 @pytest.mark.parametrize("name", WAYS)
 def test_neighbors(name, client, monkeypatch):
-    monkeypatch.setattr(nearest.neighbors, "ITEMS_A_DESIGN", 1)
+    monkeypatch.setattr(nearest.neighbors, "ITEMS_A_DESIGN", 20)
     monkeypatch.setattr(nearest.points, "AT_ONCE", 1)
     courses, words = WAYS[name]()
     here, there = (tl.neighbors(courses, tl.GP.se(0.4, 0.7, 0.1), 5, **words, client=c) for c in (None, client))
