@@ -43,6 +43,13 @@ for kind, these in courses.items():
     print("pairwise", kind, digest(tl.similarity_pairwise_fit(few, threads=threads).values))
     why = tl.explain(these, gp, 0, 1)
     print("explain", kind, digest(*why.contributions))
+times = np.linspace(0, 1, 260)
+many = tl.TimeCourses.from_arrays([times + i / 7919 for i in range(4)], np.random.default_rng(0).standard_normal((4, 260)))
+rough = tl.GP(Matern(0.3, nu=0.5), signal_sd=0.6, noise_sd=0.5)
+S = tl.similarity(many, rough, threads=threads)
+print("long", S.route, digest(S.values))
+print("long explain", digest(*tl.explain(many, rough, 0, 1).contributions))
+print("long posterior", digest(rough.posterior(many, times).mean, rough.posterior(many, times).sd))
 """
 SETTINGS = {(1, 1), (2, 1), (1, 2), (2, 3)}
 """Threads of the linear algebra library when the process starts, and threads that are asked for."""

@@ -221,6 +221,7 @@ class GP:
             kernel = kernel + ConstantKernel((self.level_sd / self.signal_sd) ** 2, "fixed")
         return Roughened(kernel, (self.rough_sd / self.signal_sd) ** 2) if self.rough_sd else kernel
 
+    @one_thread_below()
     def posterior(self, courses: TimeCourses, times: ArrayLike) -> Curve:
         """Mean and standard deviation, at `times`, of one curve shared by all the courses that are given.
 

@@ -73,6 +73,7 @@ def verdict(similarity: float) -> str:
     return "one curve explains both better" if similarity > 0 else "two curves explain them better"
 
 
+@one_thread_below()
 def explain(
     courses: TimeCourses,
     gp: GP,

@@ -10,6 +10,7 @@ import numpy as np
 
 from timelike.base import checks
 from timelike.base.arrays import Floats, Ints
+from timelike.base.blas import one_thread_below
 from timelike.base.tiles import all_tiles, spans, upper_tiles
 from timelike.courses import TimeCourses
 from timelike.gp import GP
@@ -180,6 +181,7 @@ class Job:
             values[tile[::-1] if self.in_order else np.ix_(cols, rows)] = mirrored
 
 
+@one_thread_below()
 def job_of(
     courses: TimeCourses, gp: GP, others: TimeCourses | None = None, *, up_to: Any = (), max_delay: Any = None
 ) -> Job:
