@@ -44,7 +44,8 @@ for kind, these in courses.items():
     why = tl.explain(these, gp, 0, 1)
     print("explain", kind, digest(*why.contributions))
 times = np.linspace(0, 1, 260)
-many = tl.TimeCourses.from_arrays([times + i / 7919 for i in range(4)], np.random.default_rng(0).standard_normal((4, 260)))
+own = [times + i / 7919 for i in range(4)]
+many = tl.TimeCourses.from_arrays(own, np.random.default_rng(0).standard_normal((4, 260)))
 rough = tl.GP(Matern(0.3, nu=0.5), signal_sd=0.6, noise_sd=0.5)
 S = tl.similarity(many, rough, threads=threads)
 print("long", S.route, digest(S.values))
