@@ -1,6 +1,7 @@
 import gzip
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import timelike as tl
@@ -194,3 +195,45 @@ def test_the_unit_stands_at_the_times_and_not_at_the_sizes(tmp_path, unit):
     found = understand(write(tmp_path, "\n".join([f"gene,time {unit or ''},value", *rows])))
     shown = f"0 to 3 {unit}" if unit else "0 to 3"
     assert found.summary() == f"3 courses, own times (10 to 30 each, {shown})"
+
+
+WIDE = "gene,0h,6h,12h\na,1,2,3\nb,2,3,4\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "told"),
+    [
+        (WIDE, {}, "nothing was left out"),
+        ("gene,0h,6h,12h\na,1,,3\nb,2,,4\n", {}, "left out 1 sample without any value"),
+        ("time,a,b\n0,1,2\n1,,\n2,1,3\n", {}, "left out 1 sample without any value"),
+        (
+            "gene,wt_0h,wt_6h,mut_0h\na,1,2,3\n",
+            {"header": "{condition}_{time}h", "condition": "wt"},
+            "left out 1 sample of other conditions",
+        ),
+        ("course,time,value\na,0,1\na,1,2\nb,0,3\nb,1,\n", {}, "left out 1 row without a value"),
+        (
+            "course,time,value,condition\na,0,1,x\na,1,2,x\na,0,3,y\na,1,4,y\n",
+            {"condition": "x"},
+            "left out 2 rows of other conditions",
+        ),
+        (
+            "gene,0h,6h\na,10,20\nz,0,0\n__no_feature,3,4\n",
+            {"counts": True},
+            "set apart 1 row of reads without a gene: __no_feature; left out 1 gene without any count: z",
+        ),
+    ],
+)
+def test_nothing_was_left_out_is_said_only_where_it_is_true(tmp_path, text, options, told):
+    path = tmp_path / "table.csv"
+    path.write_text(text, encoding="utf-8")
+    found = understand(path, **options)
+    assert found.lines()[2] == told
+    assert (found.left_out == ()) == (told == "nothing was left out")
+
+
+def test_columns_of_a_sample_sheet_without_a_part_are_named(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("gene,s1,s2\na,1,2\n", encoding="utf-8")
+    sheet = pd.DataFrame({"sample": ["s1", "s2"], "hours": [0, 1], "replicate": [1, 1], "room": ["x", "x"]})
+    assert understand(path, samples=sheet).lines()[2] == "1 column played no part (room of the sample sheet)"

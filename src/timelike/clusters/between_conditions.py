@@ -76,16 +76,19 @@ def counted_changes(changes: pd.DataFrame) -> str:
 
 
 def together(place: Ints, probabilities: Floats) -> Floats:
-    """Probability that the courses of each row are all in one cluster: sum over k of the product of p(k); -1 for none.
+    """Probability that the courses of each row are all in one place: sum of the products of p; -1 for no course.
+
+    Places are the clusters and "none", which has what the probabilities of the clusters lack to 1.
 
     Examples
     --------
-    >>> together(np.array([[0, 1], [2, 3]]), np.array([[1, 0], [0.25, 0.75], [0.5, 0.5], [0, 0]]))
-    array([0.25, 0.  ])
+    >>> together(np.array([[0, 1], [2, 3]]), np.array([[1, 0], [0.25, 0.75], [0.25, 0.25], [0, 0]]))
+    array([0.25, 0.5 ])
     """
-    product = np.ones((len(place), probabilities.shape[1]))
+    everywhere = np.column_stack([probabilities, np.clip(1 - probabilities.sum(axis=1), 0.0, 1.0)])
+    product = np.ones((len(place), everywhere.shape[1]))
     for at in place.T:
-        product *= np.where(at[:, None] < 0, 1.0, probabilities[at])
+        product *= np.where(at[:, None] < 0, 1.0, everywhere[at])
     return np.clip(product.sum(axis=1), 0.0, 1.0)
 
 

@@ -96,9 +96,9 @@ class Clustering:
         where in the others, in words; ``probability_changes``; and ``fdr``, the expected share of false ones
         among this row and all above it (the running mean of 1 - ``probability_changes``).
 
-        ``probability_changes`` is 1 minus the probability that all courses of the name are in one cluster, the sum
-        over clusters of the product of the courses' probabilities: courses are judged independently, given the
-        clusters. "None" is no cluster: two courses in none do not share a curve, and count as different places. Names
+        ``probability_changes`` is 1 minus the probability that all courses of the name are in one cluster, or all in
+        none: the sum over these of the product of the courses' probabilities; courses are judged independently, given
+        the clusters. Two courses in none do not share a curve, but neither is in another cluster than the other. Names
         that were measured under a single condition are left out. Where clusters are cuts through a continuum, a name
         may change its cluster although its curve changes little.
 

@@ -50,8 +50,9 @@ def read_annotated(data: Any, settings: Settings) -> Understood:
     numbers = np.asarray(dense, dtype=float).T
     matrix = Matrix(names, numbers, columns, lambda i: f"var {i}", samples, lambda i, _: f"var {i}", cells=_cells(data))
     found = assemble(matrix, settings)
+    unused = tuple(f"{name} of obs" for name in columns.unused)
     how = f"AnnData: {counted(data.n_obs, 'observation')}, genes from var_names, values from {settings.layer or 'X'}"
-    return replace(found, how=f"{how}{said}{found.how}")
+    return replace(found, how=f"{how}{said}{found.how}", unused=unused)
 
 
 def _cells(data: Any) -> dict[str, list[str]]:
@@ -97,7 +98,8 @@ def _pseudobulk(
     group = np.array([number[key] for key in keys])
     kept = sorted(number)
     conditions = tuple(label for *_, label in kept) if columns.conditions else ()
-    found = TimeColumns(tuple(range(len(kept))), np.array([time for time, *_ in kept]), conditions, columns.unit)
+    times = np.array([time for time, *_ in kept])
+    found = TimeColumns(tuple(range(len(kept))), times, conditions, columns.unit, unused=columns.unused)
     sizes = np.bincount(group)
     spread = f"{sizes.min():,} to {sizes.max():,} observations"
     said = f", each the {'sum' if settings.counts else 'mean'} of {spread} with the same time and {replicate!r}"

@@ -10,13 +10,13 @@ import numpy as np
 
 from timelike.base.checks import counted
 from timelike.exceptions import InputError
-from timelike.reading.column_names import column_called, conditions, is_time, only_column
+from timelike.reading.column_names import column_called, conditions, is_called, is_time, only_column
 from timelike.reading.dates import look_like_dates
 from timelike.reading.files import errors_about
 from timelike.reading.merged import merged
 from timelike.reading.options import Settings
 from timelike.reading.tables import Table
-from timelike.reading.time_headers import TimeColumns, refuse_thousands, some, times_of, unit_in
+from timelike.reading.time_headers import REPLICATE_WORDS, TimeColumns, refuse_thousands, some, times_of, unit_in
 
 
 def sheet_columns(header: Sequence[str], sheet: Table, settings: Settings) -> TimeColumns:
@@ -40,7 +40,9 @@ def sheet_columns(header: Sequence[str], sheet: Table, settings: Settings) -> Ti
     missing = [name for name in rows if name not in columns]
     notes = (f"{counted(len(missing), 'sample')} of the sheet without a column: {some(missing)}",) if missing else ()
     remark = _parts_of_sheet(sheet, sample, settings, [rows[header[k]] for k in positions])
-    return replace(found, positions=positions, notes=(*found.notes, *notes), remarks=(remark, *found.remarks))
+    unused = tuple(f"{name} of the sample sheet" for name in found.unused)
+    found = replace(found, positions=positions, unused=unused)
+    return replace(found, notes=(*found.notes, *notes), remarks=(remark, *found.remarks))
 
 
 def _parts_of_sheet(sheet: Table, sample: int, settings: Settings, rows: Sequence[int]) -> str:
@@ -77,7 +79,16 @@ def sample_times(sheet: Table, rows: Sequence[int], settings: Settings, used: se
     subjects = _subjects(sheet, rows, settings.subject)
     notes = [] if subjects else merged(sheet, {*used, column}, rows, owner, times)
     unit = units.pop() or unit_in(sheet.header[column])
-    return TimeColumns(tuple(range(len(rows))), times, kinds, unit, notes=tuple(notes), subjects=subjects)
+    roles = {*used, column, *([] if told is None else [told[0]])}
+    unused = _without_part(sheet, roles, settings)
+    return TimeColumns(tuple(range(len(rows))), times, kinds, unit, (), tuple(notes), subjects, unused)
+
+
+def _without_part(sheet: Table, roles: set[int], settings: Settings) -> tuple[str, ...]:
+    """The columns of a sheet that tell neither samples nor times, conditions, subjects or replicates."""
+    named = (settings.subject, settings.replicate)
+    others = [name for k, name in enumerate(sheet.header) if k not in roles and name not in named]
+    return tuple(name or "unnamed" for name in others if not is_called(name, REPLICATE_WORDS))
 
 
 def _subjects(sheet: Table, rows: Sequence[int], subject: str | None) -> tuple[str, ...]:

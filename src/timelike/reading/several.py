@@ -47,6 +47,9 @@ def read_several(sources: Sequence[Any], settings: Settings, read_one: Callable[
     joint = _counted(_samples(found, labels, settings), unit, settings) if settings.counts else _joined(named)
     notes = [f"{label}: {note}" for label, one in zip(labels, found, strict=True) for note in one.notes]
     notes += _in_some(found, labels) if not settings.counts else []
+    apart = [
+        part._replace(what=f"{part.what} ({a})") for a, b in zip(labels, found, strict=True) for part in b.left_out
+    ]
     return replace(
         joint,
         unused=tuple(dict.fromkeys(name for one in found for name in one.unused)),
@@ -54,6 +57,7 @@ def read_several(sources: Sequence[Any], settings: Settings, read_one: Callable[
         how=f"{_said(found, labels, settings)}{joint.how}",
         notes=(*notes, *joint.notes),
         details=_details(named, joint.courses.names),
+        left_out=(*apart, *joint.left_out),
     )
 
 

@@ -20,7 +20,14 @@ from timelike.reading.options import Settings, without_meaning
 from timelike.reading.tables import Table, Taken
 from timelike.reading.tidy_counts import CountRows, by_sample
 from timelike.reading.time_headers import some, unit_in
-from timelike.reading.understood import Understood, begins_like_a_remark, without_values
+from timelike.reading.understood import (
+    LeftOut,
+    Understood,
+    begins_like_a_remark,
+    empty_courses,
+    some_left_out,
+    without_values,
+)
 from timelike.reading.wide import assemble
 
 
@@ -83,7 +90,8 @@ def read_tidy(table: Table, columns: TidyColumns, settings: Settings) -> Underst
     measured = ~np.isnan(taken.numbers[:, 0]) & (owner >= 0)
     when = times if times is not None else _from_dates(table, columns, taken.texts[1], owner, measured, settings)
     _require(table, ~np.isnan(when) | ~measured, f"the time (column {table.header[columns.time]!r}) is missing")
-    courses, notes = _courses(names, owner[measured], when[measured], taken.numbers[measured])
+    courses, notes, apart = _courses(names, owner[measured], when[measured], taken.numbers[measured])
+    apart = [*_rows_left_out(taken.numbers[:, 0], owner), *apart]
     kept = np.flatnonzero(measured).tolist()
     if settings.duplicates != "replicates":
         told = groups(table, columns.used(), kept, owner[measured], when[measured])
@@ -95,7 +103,16 @@ def read_tidy(table: Table, columns: TidyColumns, settings: Settings) -> Underst
     unused = tuple(table.header[k] for k in beside if table.header[k] not in cells)
     how = f"a tidy table: {columns.described(table.header)}{said}"
     details = details_of(courses.names, [[name] for name in names], cells)
-    return Understood(courses, unused, unit, how, tuple(notes), details=details)
+    return Understood(courses, unused, unit, how, tuple(notes), details=details, left_out=tuple(apart))
+
+
+def _rows_left_out(values: Floats, owner: Ints) -> list[LeftOut]:
+    """The rows of other conditions than the one that is asked for, and those without a value."""
+    others, empty = owner < 0, np.isnan(values)
+    return [
+        *some_left_out(int(others.sum()), "row", "of other conditions"),
+        *some_left_out(int((empty & ~others).sum()), "row", "without a value"),
+    ]
 
 
 def _read_counts(
@@ -184,7 +201,10 @@ def _chosen(named: np.ndarray, kinds: np.ndarray, condition: str, column: str) -
     return list(names), owner, f", only {condition!r} of {column!r}"
 
 
-def _courses(names: list[str], owner: Ints, times: Floats, numbers: Floats) -> tuple[TimeCourses, list[str]]:
+def _courses(
+    names: list[str], owner: Ints, times: Floats, numbers: Floats
+) -> tuple[TimeCourses, list[str], list[LeftOut]]:
+    """The courses, notes about their names and about those without any value, and the latter."""
     import pandas as pd
 
     present = np.bincount(owner, minlength=len(names)) > 0
@@ -195,4 +215,4 @@ def _courses(names: list[str], owner: Ints, times: Floats, numbers: Floats) -> t
     if numbers.shape[1] > 1:
         frame["error"] = numbers[:, 1]
     courses = TimeCourses.from_long(frame, error="error" if numbers.shape[1] > 1 else None)
-    return courses, [*begins_like_a_remark(names), *without_values(empty)]
+    return courses, [*begins_like_a_remark(names), *without_values(empty)], empty_courses(empty)

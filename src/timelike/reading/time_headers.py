@@ -64,6 +64,8 @@ class TimeColumns:
         Sentences that deserve a warning.
     subjects
         Whose sample each is, or empty: nobody said.
+    unused
+        Columns of the sample sheet that play no part.
     """
 
     positions: tuple[int, ...]
@@ -73,6 +75,7 @@ class TimeColumns:
     remarks: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     subjects: tuple[str, ...] = ()
+    unused: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from timelike.base.checks import counted, first_few
 from timelike.courses import TimeCourses
@@ -50,6 +50,21 @@ class Normalised:
         )
 
 
+class LeftOut(NamedTuple):
+    """Something of the input that is in none of the courses.
+
+    Attributes
+    ----------
+    what
+        How much of what, in words: "2 genes without any count".
+    noted
+        Whether a note says it too, so that somebody is warned.
+    """
+
+    what: str
+    noted: bool = False
+
+
 @dataclass(frozen=True)
 class Understood:
     """What was made of a file: its courses, and what a person should know about how.
@@ -72,6 +87,8 @@ class Understood:
     details
         What else the file says about each course (a symbol, a description, a group): a row a course, in their order,
         as text; None where it says nothing else.
+    left_out
+        All that was left out, with notes or without.
     """
 
     courses: TimeCourses
@@ -82,6 +99,7 @@ class Understood:
     counts: Normalised | None = None
     subjects: dict[str, tuple[str, ...]] | None = None
     details: pd.DataFrame | None = None
+    left_out: tuple[LeftOut, ...] = ()
 
     def summary(self) -> str:
         """What there is, in one line, with the unit of the times."""
@@ -93,9 +111,10 @@ class Understood:
     def lines(self) -> list[str]:
         """What was understood, in three lines: what there is, how it was read, what was left out or deserves a look."""
         unused = [name or "unnamed" for name in self.unused if not any(repr(name) in note for note in self.notes)]
-        left_out = [f"{counted(len(unused), 'column')} played no part ({first_few(unused)})"] if unused else []
+        idle = [f"{counted(len(unused), 'column')} played no part ({first_few(unused)})"] if unused else []
+        left_out = [f"left out {part.what}" for part in self.left_out if not part.noted]
         carried = [] if self.details is None else [self._carried(list(self.details))]
-        last = "; ".join([*carried, *left_out, *self.notes])
+        last = "; ".join([*carried, *idle, *left_out, *self.notes])
         return [self.summary(), f"read as {self.how}", last or "nothing was left out"]
 
     @staticmethod
@@ -105,7 +124,23 @@ class Understood:
 
 def without_values(names: Sequence[str]) -> list[str]:
     """A note about courses that were left out."""
-    return [f"left out {counted(len(names), 'course')} without any value: {first_few(names)}"] if names else []
+    return [f"left out {part.what}: {first_few(names)}" for part in empty_courses(names)]
+
+
+def empty_courses(names: Sequence[str]) -> list[LeftOut]:
+    """Courses that were left out, where there are some."""
+    return some_left_out(len(names), "course", "without any value", noted=True)
+
+
+def some_left_out(count: int, noun: str, which: str, *, noted: bool = False) -> list[LeftOut]:
+    """What was left out; nothing where that is zero times.
+
+    Examples
+    --------
+    >>> some_left_out(2, "row", "without a value"), some_left_out(0, "row", "without a value")
+    ([LeftOut(what='2 rows without a value', noted=False)], [])
+    """
+    return [LeftOut(f"{counted(count, noun)} {which}", noted)] if count else []
 
 
 def begins_like_a_remark(names: Sequence[str]) -> list[str]:

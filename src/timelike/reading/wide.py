@@ -18,14 +18,21 @@ from timelike.exceptions import InputError
 from timelike.reading import dates, time_headers
 from timelike.reading.cells import NUMBER, all_numbers, is_missing
 from timelike.reading.column_names import column_called, is_called, is_course, is_time
-from timelike.reading.count_tables import ABOUT_GENES, from_counts
+from timelike.reading.count_tables import ABOUT_GENES, from_counts, is_no_gene
 from timelike.reading.details import Cells, details_of
 from timelike.reading.files import errors_about, read_table
 from timelike.reading.options import Settings, without_meaning
 from timelike.reading.sample_sheets import sheet_columns
 from timelike.reading.tables import Table, frame_table
 from timelike.reading.time_headers import TimeColumns, some
-from timelike.reading.understood import Understood, begins_like_a_remark, without_values
+from timelike.reading.understood import (
+    LeftOut,
+    Understood,
+    begins_like_a_remark,
+    empty_courses,
+    some_left_out,
+    without_values,
+)
 
 _MONTH = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
 _MANGLED = re.compile(rf"\d{{1,2}}-({_MONTH})|({_MONTH})-\d{{1,2}}|\d{{4}}-\d\d-\d\d", re.IGNORECASE)
@@ -88,7 +95,9 @@ def read_rows(table: Table, settings: Settings) -> Understood:
     times = f"{what[0]} {counted(len(samples), what[1])} like {samples[0]!r}"
     unit = f", unit {columns.unit}" if columns.unit else ""
     how = f"a wide table, a course a row: names from {names}, {times}{unit}{found.how}"
-    return replace(found, unused=tuple(table.header[k] for k in strays), how=how, notes=(*notes, *found.notes))
+    unused, notes = (*(table.header[k] for k in strays), *columns.unused), [*notes, *found.notes]
+    foreign = some_left_out(len(strays), "column", "of numbers that the sample sheet does not name", noted=True)
+    return replace(found, unused=unused, how=how, notes=tuple(notes), left_out=(*foreign, *found.left_out))
 
 
 def _strays(header: Sequence[str], numeric: Sequence[int], settings: Settings) -> list[int]:
@@ -259,7 +268,7 @@ def read_columns(table: Table, settings: Settings) -> Understood:
     matrix = Matrix(names, values.T, columns, where, samples, lambda gene, k: cell(rows[k], gene))
     found = assemble(matrix, settings)
     how = f"a table with a course a column: times from the first column {table.header[0]!r}{found.how}"
-    return replace(found, unused=tuple(table.header[k] for k in unused), how=how)
+    return replace(found, unused=(*(table.header[k] for k in unused), *columns.unused), how=how)
 
 
 def _times_down(table: Table, times: Floats, settings: Settings) -> TimeColumns:
@@ -279,16 +288,37 @@ def assemble(matrix: Matrix, settings: Settings) -> Understood:
     names = _distinct_names(matrix, settings)
     notes = [*matrix.columns.notes, *begins_like_a_remark(names), *_mangled(names)]
     how = "".join(f"; {remark}" for remark in matrix.columns.remarks)
-    matrix, counts = replace(matrix, names=names), None
+    matrix, counts, apart = replace(matrix, names=names), None, _samples_left_out(matrix, settings)
     if settings.counts:
         matrix, counts, more = from_counts(replace(matrix, samples=numbered(matrix.samples)))
         notes, how = [*notes, *more], f"{how}; {counts.described()}"
+        apart += _genes_left_out(names, len(matrix.names))
     courses, empty, said = _courses(matrix, settings)
-    left_out, subjects = without_values(empty), _subjects(matrix.columns)
+    notes, subjects = [*notes, *without_values(empty)], _subjects(matrix.columns)
     kinds = set(matrix.columns.conditions)
     called = [[name, *(joined(name, kind) for kind in kinds)] for name in names]
     details = details_of(courses.names, called, matrix.cells)
-    return Understood(courses, (), matrix.columns.unit, how + said, (*notes, *left_out), counts, subjects, details)
+    apart += empty_courses(empty)
+    return Understood(
+        courses, (), matrix.columns.unit, how + said, tuple(notes), counts, subjects, details, tuple(apart)
+    )
+
+
+def _samples_left_out(matrix: Matrix, settings: Settings) -> list[LeftOut]:
+    """The samples of other conditions than the one that is asked for, and those without any value."""
+    kinds = np.array(matrix.columns.conditions or [None] * len(matrix.samples), dtype=object)
+    wanted = kinds == settings.condition if settings.condition is not None else np.ones(len(kinds), dtype=bool)
+    empty = int((np.isnan(matrix.values).all(axis=0) & wanted).sum())
+    others = some_left_out(int((~wanted).sum()), "sample", "of other conditions")
+    return [*others, *some_left_out(empty, "sample", "without any value")]
+
+
+def _genes_left_out(names: Sequence[str], kept: int) -> list[LeftOut]:
+    """The rows of a table of counts that are no genes, and the genes that nobody counted."""
+    others = sum(map(is_no_gene, names))
+    zeros = len(names) - others - kept
+    rows = some_left_out(others, "row", "of reads without a gene", noted=True)
+    return [*rows, *some_left_out(zeros, "gene", "without any count", noted=True)]
 
 
 def _subjects(columns: TimeColumns) -> dict[str, tuple[str, ...]] | None:

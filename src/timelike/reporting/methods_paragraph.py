@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from timelike.base.checks import counted, listed
 from timelike.base.versions import version
 from timelike.clusters.curves.curve_clustering import CurveClustering
@@ -12,7 +14,7 @@ from timelike.clusters.curves.granularity import ENOUGH, GAP
 from timelike.gp import GP, kernels
 from timelike.reporting import freedoms
 from timelike.reporting.subject import Naming, Subject
-from timelike.reporting.words import decided_by, few_enough, measured, number
+from timelike.reporting.words import clock_given, decided_by, few_enough, measured, number, selected
 
 CITATION = (
     "Liu, Z. & Barahona, M. (2021). Similarity measure for sparse time course data based on Gaussian processes. "
@@ -30,11 +32,8 @@ _KERNEL = {
 
 def methods(subject: Subject) -> list[str]:
     """Paragraphs ready to paste into a paper."""
-    scaling = subject.run.get("scaling")
-    scaled = f" Values were {scaling} before the analysis." if scaling and scaling != "none" else ""
-    chosen = subject.run.get("selected")
-    selected = f" They are {chosen}." if chosen else ""
-    data = f"{measured(subject, 'time course')}{selected}{_counts(subject.run)}{scaled}"
+    told = [measured(subject, "time course"), *selected(subject), *_read(subject.run)]
+    data = f"{' '.join(told)}{_counts(subject.run)}{_errors(subject)}{_scaled(subject.run)}"
     compared = (
         "The similarity of two courses is the natural logarithm of the likelihood ratio between one curve shared by "
         "both and a separate curve for each (Liu & Barahona, 2021)."
@@ -43,6 +42,37 @@ def methods(subject: Subject) -> list[str]:
     software = f"The analysis was made with {_software(subject.run)}."
     parts = [data, _fit(subject), compared, _grouping(subject), _terms(subject), software]
     return [" ".join(filter(None, parts)), CITATION]
+
+
+_SCALED = {
+    "centred": ": from each course its own mean was subtracted",
+    "standardised": ": from each course its own mean was subtracted, and the rest divided by its standard deviation",
+}
+
+
+def _scaled(run: Mapping[str, Any]) -> str:
+    """What was done to values, where something was."""
+    scaling = run.get("scaling")
+    return (
+        f" Values were {scaling} before the analysis{_SCALED.get(scaling, '')}."
+        if scaling not in (None, "none")
+        else ""
+    )
+
+
+def _read(run: Mapping[str, Any]) -> list[str]:
+    """From how many files the courses are, and what of these was left out."""
+    joined, left_out = run.get("joined"), run.get("left out")
+    told = [f"They were read from {joined}."] if joined else []
+    return [*told, f"Left out before the analysis: {left_out}."] if left_out else told
+
+
+def _errors(subject: Subject) -> str:
+    """That values have errors of their own, where they came with them."""
+    if subject.courses.errors is None or isinstance(subject.run.get("counts"), Mapping):
+        return ""
+    usual = number(float(np.median(subject.courses.errors)))
+    return f" Each value has a known standard error (median {usual}), which adds to the noise."
 
 
 def _counts(run: Mapping[str, Any]) -> str:
@@ -89,20 +119,28 @@ def _fit(subject: Subject) -> str:
     period = f"period {number(bare.get_params()['periodicity'])}{unit}, " if name == "periodic" else ""
     of_length = "" if period else unit  # that of a periodic kernel is in no unit
     length = f"length scale {number(scale)}{of_length}, " if isinstance(scale, float) else ""
+    beyond = " beyond the known standard errors" if subject.courses.errors is not None else ""
     return (
         f"One Gaussian process with {kernel} {how} ({period}{length}signal s.d. {number(gp.signal_sd)}, noise s.d. "
-        f"{number(gp.noise_sd)}, mean {number(gp.mean)}).{_clock(gp, unit)}"
+        f"{number(gp.noise_sd)}{beyond}, mean {number(gp.mean)}).{_clock(gp, unit, _whence(subject))}"
     )
 
 
-def _clock(gp: GP, unit: str) -> str:
+def _whence(subject: Subject) -> str:
+    """Where the constant of a clock is from."""
+    if subject.gp.clock is None:
+        return ""
+    return " (the constant was given in advance)" if clock_given(subject) else " (the constant was fitted too)"
+
+
+def _clock(gp: GP, unit: str, whence: str = "") -> str:
     """The transformation of time as a formula, where there is one."""
     if gp.clock is None:
         return ""
     tau, start = number(gp.clock), gp.kernel.start
     since = "t" if not start else f"(t - {number(start)})"
     shape = f"{tau} asinh(t / {tau})" if start is None else f"{tau} log(1 + {since} / {tau})"
-    return f" To allow for changes that slow down, times t were transformed to {shape}{unit} in the kernel."
+    return f" To allow for changes that slow down, times t were transformed to {shape}{unit} in the kernel{whence}."
 
 
 def _grouping(subject: Subject) -> str:
@@ -110,7 +148,7 @@ def _grouping(subject: Subject) -> str:
     k = counted(clustering.k, "cluster")
     if clustering.method == "mixture" and isinstance(clustering, CurveClustering):
         free = freedoms.methods(clustering, _unit(subject.naming))
-        return _mixture(clustering, k, _number(clustering, subject)) + free + _adapted(clustering, subject)
+        return _mixture(clustering, k, subject) + free + _adapted(clustering, subject)
     if clustering.method == "evidence linkage" and isinstance(clustering, CurveClustering):
         return (
             f"Courses were merged into {k} by agglomeration: at each step the two sets with the largest log likelihood "
@@ -176,12 +214,17 @@ def _spread(clustering: CurveClustering) -> str:
     return f"a {whence} spread within clusters of {sizes}"
 
 
-def _mixture(clustering: CurveClustering, k: str, number_of: str) -> str:
+def _mixture(clustering: CurveClustering, k: str, subject: Subject) -> str:
+    number_of = _number(clustering, subject)
     spread = _spread(clustering)
     if len(clustering.noise) > 1:
         spread += ", and with the noise of each course summed out"
     wild = len(clustering.outliers())
     down = f" Single wild values were given less weight (n = {wild:,})." if wild else ""
+    if subject.run.get("robust") is False:
+        down = " Every value was given its full weight."
+    if subject.run.get("noise") == "common":
+        spread += " and one noise for all courses"
     none = int(clustering.none.sum())
     rest = f" Courses that a curve of their own explains better were assigned to none (n = {none:,})." if none else ""
     return (

@@ -20,6 +20,7 @@ from timelike.base.files import atomic_write
 from timelike.base.html import bullets, captioned_table, facts, paragraphs, terms
 from timelike.clusters.clustering import Clustering
 from timelike.clusters.curves.curve_clustering import CurveClustering
+from timelike.clusters.curves.notes import doubt
 from timelike.courses import TimeCourses
 from timelike.exceptions import InputError
 from timelike.gp import GP
@@ -184,7 +185,7 @@ def _prose(subject: Subject) -> dict[str, str]:
         "band": escape(BANDS[subject.curved is not None]),
         "sentence": escape(words.sentence(subject)),
         "lead": paragraphs([first]),
-        "summary": paragraphs(rest) + bullets(subject.notes),
+        "summary": paragraphs(rest) + bullets(_news(subject)),
         "conditions": conditions.tables(subject),
         "model": terms(words.model(subject), "model"),
         "warnings": bullets(subject.gp.warnings) or "<p>The fit gave no warning.</p>",
@@ -192,6 +193,18 @@ def _prose(subject: Subject) -> dict[str, str]:
         "methods": paragraphs(methods(subject)),
         "settings": terms(settings(subject.run), "settings") or "<p>No settings were recorded.</p>",
     }
+
+
+def _news(subject: Subject) -> list[str]:
+    """The notes that the page does not have elsewhere, in its lead or among the warnings of the fit."""
+    elsewhere = {*subject.gp.warnings, _told(subject)}
+    return [note for note in subject.notes if note not in elsewhere]
+
+
+def _told(subject: Subject) -> str:
+    """The note about the number of clusters, where the lead says the same."""
+    found = subject.curved
+    return "" if found is None or words.decided_by(subject) not in ("continuum", "gaps") else doubt(found)
 
 
 def _outliers(subject: Subject) -> str:

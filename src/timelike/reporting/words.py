@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
 
-from timelike.base.checks import counted
+from timelike.base.checks import counted, listed
 from timelike.clusters.clustering import Clustering
 from timelike.clusters.curves import borders
 from timelike.clusters.curves.curve_clustering import CurveClustering
@@ -89,7 +90,9 @@ def timing(courses: TimeCourses, naming: Naming) -> str:
     columns, matrix = courses.to_matrix()
     text = f"at {counted(len(times), 'time')} {span}"
     if len(columns) > len(times):
-        text += f", with {len(columns) / len(times):.2g} replicates at each time"
+        each = np.unique(columns, return_counts=True)[1]
+        many = f"{each[0]:,} replicates" if each.min() == each.max() else f"{each.min():,} to {each.max():,} replicates"
+        text += f", with {many} at each time"
     missing = float(np.isnan(matrix).mean())
     return text + (f"; {100 * missing:.2g} % of the values are missing" if missing else "; no value is missing")
 
@@ -99,6 +102,17 @@ def measured(subject: Subject, noun: str) -> str:
     count = len(subject.courses)
     were = "was" if count == 1 else "were"
     return f"{counted(count, noun)} {were} measured {timing(subject.courses, subject.naming)}."
+
+
+def selected(subject: Subject) -> list[str]:
+    """Which of the courses that were read these are, and under which conditions they were measured."""
+    chosen, courses = subject.run.get("selected"), subject.courses
+    sentences = [f"They are {chosen}."] if chosen else []
+    if courses.conditions is not None:
+        each = [f"{kind} ({counted(n, 'course')})" for kind, n in Counter(courses.conditions).items()]
+        names = counted(len(set(courses.plain_names)), "name")
+        sentences.append(f"They are of {names}, measured under the conditions {listed(each)}.")
+    return sentences
 
 
 def facts(subject: Subject) -> list[tuple[str, str, str]]:
@@ -175,7 +189,8 @@ def _preferred(subject: Subject) -> str:
 
 def summary(subject: Subject) -> list[str]:
     """What was found, in sentences, one string a paragraph."""
-    first = [measured(subject, "course"), clusters(subject), *freedoms.earned(subject), *_sureness(subject)]
+    about = [measured(subject, "course"), *selected(subject)]
+    first = [*about, clusters(subject), *freedoms.earned(subject), *_sureness(subject)]
     second = [*_borders(subject), *_outlying(subject), in_a_sentence(subject), *_search(subject)]
     return [" ".join(first), " ".join(second)]
 
@@ -313,12 +328,17 @@ def _search(subject: Subject) -> list[str]:
 def in_a_sentence(subject: Subject) -> str:
     """What the model says about curves and noise."""
     gp, naming = subject.gp, subject.naming
-    noise = f"repeated measurements scatter by about {number(gp.noise_sd)}"
+    noise = f"{_beyond(subject)}repeated measurements scatter by about {number(gp.noise_sd)}"
     if isinstance(gp.length_scale, float) and kernels.name_of(gp.kernel) in _TIMED:
         if gp.clock is not None:
             return f"{_slowing(subject, gp.length_scale)}, and {noise}."
         return f"Values {naming.time(gp.length_scale)} apart on one curve begin to differ, and {noise}."
     return f"Curves rise and fall by about {number(subject.signal)}, and {noise}."
+
+
+def _beyond(subject: Subject) -> str:
+    """Noise is what values scatter beyond their errors, where these are known."""
+    return "" if subject.courses.errors is None else "beyond their known standard errors "
 
 
 def _slowing(subject: Subject, scale: float) -> str:
@@ -345,10 +365,15 @@ def clock(subject: Subject) -> str:
     )
 
 
+def clock_given(subject: Subject) -> bool:
+    """Whether somebody gave the clock of the model."""
+    gp = subject.gp
+    return gp.log_likelihood is None or gp.kernel.tau_bounds == "fixed" or subject.run.get("clock", "auto") != "auto"
+
+
 def chosen_clock(subject: Subject) -> str:
     """Why the model has a clock."""
-    gp = subject.gp
-    if gp.log_likelihood is None or gp.kernel.tau_bounds == "fixed" or subject.run.get("clock", "auto") != "auto":
+    if clock_given(subject):
         return "It was given, not chosen by the data."
     return "It was chosen because the courses are clearly likelier on it than in plain time."
 
@@ -361,14 +386,17 @@ def model(subject: Subject) -> list[tuple[str, str]]:
     gp = subject.gp
     name = kernels.name_of(gp.kernel)
     entries = [("Kernel", KERNELS.get(name, name)), *_scales(subject)]
-    ratio = subject.signal / gp.noise_sd if gp.noise_sd > 0 else np.inf
+    scatter = float(np.sqrt(np.median(gp.at(subject.courses).noise_variances)))  # with errors, where these are known
+    ratio = subject.signal / scatter if scatter > 0 else np.inf
+    scattering = f"{_beyond(subject)}repeated measurements of the same thing scatter by about so much"
+    than = "" if subject.courses.errors is None else " as the scatter of a value with both"
     far = "Far from any measurement a curve returns to this level." if name in _TIMED else "Curves vary around it."
     entries += [
         ("Signal", f"{number(subject.signal)}. Curves rise and fall by about so much around the mean level."),
         (
             "Noise",
-            f"{number(gp.noise_sd)}. Repeated measurements of the same thing scatter by about so much; the signal is "
-            f"{number(ratio)} times as large.",
+            f"{number(gp.noise_sd)}. {scattering[0].upper()}{scattering[1:]}; the signal is {number(ratio)} times as "
+            f"large{than}.",
         ),
         ("Mean level", f"{number(gp.mean)}. {far}"),
     ]

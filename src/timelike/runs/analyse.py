@@ -71,8 +71,8 @@ def analyse(
     **choices
         ``changing``, ``most_variable``, ``scale``, ``kernel``, ``clock``, ``method``, ``k``, ``tolerance``, ``spread``,
         ``up_to``, ``max_delay``, ``robust``, ``noise``, ``refine``, ``neighbors``, ``seed``, ``title``,
-        ``time_unit``, ``value_name``: see :class:`timelike.runs.recipe.Recipe`. By default no course is left out, and
-        nothing is scaled.
+        ``time_unit``, ``value_name``: see :class:`timelike.runs.recipe.Recipe`. By default no course with a
+        value is left out, and nothing is scaled.
 
     Warns
     -----
@@ -223,6 +223,7 @@ def _source(data: Any, reading: dict[str, Any]) -> _Given:
     counts = found.counts
     known |= {} if counts is None else {"size_factors": counts.size_factors}
     known["details"] = () if found.details is None else tuple(map(str, found.details.columns))
+    known["left_out"] = tuple(part.what for part in found.left_out)
     source = Source(**known, reading=options, understood=tuple(found.lines()), time_unit=found.time_unit)
     table = None if counts is None else counts.to_frame()
     return _Given(found.courses, source, found.notes, table, found.subjects, found.details)

@@ -18,6 +18,7 @@ from timelike.exceptions import DataWarning, InputError, warn
 from timelike.gp import GP
 from timelike.gp.modelled import Modelled
 from timelike.pairs.nearest.neighbors import Neighbors, neighbors
+from timelike.reading.several import REPLICATES
 from timelike.reporting.subject import Naming
 from timelike.runs.beside import beside, by_name
 from timelike.runs.recipe import SCALES
@@ -147,12 +148,20 @@ class Analysis:
             "further files": source.others,
             "read": "; ".join(source.understood),
         }
+        known["left out"] = listed(source.left_out) if source.left_out else None
+        known["joined"] = self._joined()
         known["selected"] = self.record.selected
         known["terms"] = None if self.record.terms is None else listed(list(self.record.terms.files.values()))
         known |= {name.replace("_", " "): value for name, value in vars(recipe).items() if name not in SHOWN_ELSEWHERE}
         known["up to"] = recipe.up_to if isinstance(recipe.up_to, str) else ", ".join(recipe.up_to)
         news = {name: value for name, value in known.items() if value not in (None, "", {}) and value is not True}
         return news | self._about_counts() | {"scaling": SCALES[recipe.scale].word, "versions": self.record.versions}
+
+    def _joined(self) -> str | None:
+        """How several files became one set of courses."""
+        source = self.record.source
+        role = source.reading.get("files", REPLICATES)
+        return f"{len(source.others) + 1} files, matched by name, as {role}" if source.others else None
 
     def _about_counts(self) -> dict[str, Any]:
         """How counts became values, in a few numbers."""

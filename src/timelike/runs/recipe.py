@@ -178,6 +178,9 @@ class Recipe:
         >>> given = TimeCourses.from_arrays([0, 1], [[1, 2], [1, 5], [3, 2]])
         >>> Recipe(changing=0.05, most_variable=2).selection(given, given.select([1, 2]))
         '2 of 3 courses, those that change at an expected false discovery rate of 5 % and of these the most variable'
+        >>> given = TimeCourses.from_arrays([0, 1], [[1, 2], [1, 5], [3, 2]], ["a | wt", "a | mut", "b | wt"])
+        >>> Recipe(most_variable=1).selection(given, given.select([0, 1]))
+        '2 of 3 courses (1 of 2 names), the most variable'
         """
         if self.changing is None and self.most_variable is None:
             return None
@@ -185,7 +188,9 @@ class Recipe:
         words = [] if self.changing is None else [f"{who} change at {RATE} of {percent(self.changing)}"]
         if self.most_variable is not None:
             words.append("of these the most variable" if words else "the most variable")
-        return f"{len(chosen):,} of {len(given):,} courses, {' and '.join(words)}"
+        names = [len(set(courses.plain_names)) for courses in (chosen, given)]
+        of_names = "" if given.conditions is None else f" ({names[0]:,} of {names[1]:,} names)"
+        return f"{len(chosen):,} of {len(given):,} courses{of_names}, {' and '.join(words)}"
 
     def scaled(self, courses: TimeCourses) -> TimeCourses:
         """The courses, scaled but not selected."""

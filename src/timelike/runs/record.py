@@ -35,7 +35,8 @@ class Source:
     """Where courses came from: a file, its checksum, how it was read, and the checksum of its sample sheet.
 
     Where it held counts, also the size factor of each sample. Where there were several files, `others` has the path and
-    the checksum of each after the first. `details` are the columns that say something else about each course.
+    the checksum of each after the first. `details` are the columns that say something else about each course, and
+    `left_out` says how much of what is in none of them: "2 genes without any count".
     """
 
     path: str | None = None
@@ -47,6 +48,7 @@ class Source:
     size_factors: dict[str, float] | None = None
     others: dict[str, str] = field(default_factory=dict)
     details: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
 
     @property
     def value_name(self) -> str | None:
@@ -149,9 +151,17 @@ def _source(entry: dict[str, Any]) -> Source:
     _text(reading, "samples")
     texts = {name: _text(entry, name) for name in ("path", "sha256", "time_unit", "samples_sha256")}
     factors = _size_factors(entry)
-    others, details = _texts(entry, "others"), _list_of_texts(entry, "details")
-    lines = tuple(map(str, understood))
-    return Source(**texts, reading=reading, understood=lines, size_factors=factors, others=others, details=details)
+    lines, others = tuple(map(str, understood)), _texts(entry, "others")
+    details, left_out = _list_of_texts(entry, "details"), _list_of_texts(entry, "left_out")
+    return Source(
+        **texts,
+        reading=reading,
+        understood=lines,
+        size_factors=factors,
+        others=others,
+        details=details,
+        left_out=left_out,
+    )
 
 
 def _size_factors(entry: dict[str, Any]) -> dict[str, float] | None:

@@ -40,23 +40,26 @@ def say_continuum(shown: int, choice: Choice, where: str = "") -> None:
 
 def say_doubt(found: CurveClustering) -> None:
     """Tell the user where the number of clusters depends on how fine one looks, and what was done about it."""
+    if message := doubt(found):
+        warn(message, DataWarning)
+
+
+def doubt(found: CurveClustering) -> str:
+    """How the number of clusters depends on how fine one looks, and what was done about it; "" where it does not."""
     if found.finest is None:
-        return
+        return ""
     level = levels(found.tree)[found.k - 1]
     most = max(found.path, key=lambda step: step.bound).k
     elsewhere = "tolerance= (--tolerance) or k for coarser or finer; numbers.csv (in Python path_frame()) has them all."
     if found.continuum:
-        warn(
+        return (
             f"the courses look like a continuum rather than clusters: up to {most} describe them ever a little better, "
             f"and no number stands out. {found.k} are shown: curves within {level.high:.2g} of each other are one. "
-            f"Give {elsewhere}",
-            DataWarning,
+            f"Give {elsewhere}"
         )
-        return
-    warn(
+    return (
         f"{found.k} clusters stand out by the gaps between them, at tolerances from {level.low:.2g} to "
-        f"{level.high:.2g}. Up to {most} describe the courses a little better: give {elsewhere}",
-        DataWarning,
+        f"{level.high:.2g}. Up to {most} describe the courses a little better: give {elsewhere}"
     )
 
 
