@@ -94,6 +94,50 @@ def test_from_a_dropped_file_to_the_report(page, tmp_path):
     assert file.value.suggested_filename == "clusters.csv"
 
 
+def sets():
+    return "".join(
+        f"SET {kind}\tabout {kind}\t" + "\t".join(f"g{i}" for i in range(kind, 30, 3)) + "\n" for kind in range(3)
+    )
+
+
+def test_gene_sets_beside_the_table(page):
+    drop(page, ("sets.gmt", sets()))
+    page.get_by_text("drop the table of their courses too").wait_for()
+    drop(page, ("genes.csv", table()))
+    page.get_by_text("terms for the groups, from sets.gmt: 3 gene sets of 10 to 10 genes, 30 genes in all").wait_for()
+    assert not page.get_by_text("drop the table of their courses too").is_visible()
+    assert page.get_by_label("What sets.gmt is").input_value() == "gmt"
+    picture(page, "app_8_sets")
+    page.get_by_label("Number of clusters").fill("3")
+    page.get_by_label("Number of clusters").press("Tab")
+    page.get_by_role("button", name="Run", exact=True).click()
+    report = page.frame_locator("#report")
+    report.locator("html[data-ready]").wait_for(timeout=120_000)
+    for kind in range(3):
+        assert report.get_by_text(f"about {kind}").count() > 0
+    page.locator("#report-section").scroll_into_view_if_needed()
+    picture(page, "app_9_terms")
+
+
+def test_gene_sets_that_are_damaged_and_an_ontology_alone(page):
+    drop(page, ("genes.csv", table()), ("sets.gmt", sets() + "SET 3\n"))
+    page.locator("#trouble").get_by_text("sets.gmt, line 4: 1 column").wait_for()
+    page.get_by_text("30 courses, 6 times").wait_for()
+    assert page.get_by_role("button", name="Run", exact=True).is_disabled()
+    assert not page.locator("#menus").is_visible(), "the table is right"
+    picture(page, "app_10_damaged_sets")
+    page.get_by_role("button", name="Remove sets.gmt").click()
+    page.locator("#trouble").wait_for(state="hidden")
+    obo = "default-namespace: biological_process\n\n[Term]\nid: GO:1\n"
+    drop(page, ("go.obo", obo))
+    page.locator("#trouble").get_by_text("go.obo says which terms there are").wait_for()
+    drop(page, ("more.obo", obo))
+    page.locator("#trouble").get_by_text("more.obo is the second file of the kind").wait_for()
+    page.get_by_role("button", name="Remove more.obo").click()
+    drop(page, ("gene_association.mgi", "g0,GO:1\n"))
+    page.get_by_text("terms for the groups, from go.obo, gene_association.mgi: 1 statements").wait_for()
+
+
 def asked_of(listener):
     """What was asked of a listener so far; a browser may connect without asking for anything."""
     listener.settimeout(1)

@@ -257,6 +257,88 @@ def test_a_run_that_cannot_start_leaves_the_queue_alive(client, monkeypatch):
     assert ended(client, good)["state"] == "done"
 
 
+# -- terms -----------------------------------------------------------------------------------------------------------
+
+SETS = b"UP\tthat rise\t" + b"\t".join(b"g%d" % i for i in range(1, 12, 2)) + b"\nLOW\tthat do not\tg0\tg2\telsewhere\n"
+NAMESPACE = b"default-namespace: biological_process\n\n"
+OBO = NAMESPACE + b"[Term]\nid: GO:1\nname: all\n\n[Term]\nid: GO:2\nname: rise\nis_a: GO:1\n"
+GAF = b"gene,term\n" + b"".join(b"g%d,GO:%d\n" % (i, 1 + i % 2) for i in range(12))
+FILES = {"gmt": ("sets.gmt", SETS), "obo": ("tiny.obo", OBO), "gaf": ("tiny.csv", GAF)}
+
+
+def with_terms(client, *kinds, **changed):
+    """What a page asks for a table with files of terms beside it."""
+    numbers = {kind: dropped(client, *changed.get(kind, FILES[kind])).json()["number"] for kind in kinds}
+    return {"files": [dropped(client).json()["number"]], "terms": numbers}
+
+
+def test_how_terms_are_understood(client):
+    lines = client.post("/api/understand", with_terms(client, "gmt")).json()["lines"]
+    assert lines[0] == "12 courses, 4 times (0 to 4 h)"
+    said = "terms for the groups, from sets.gmt: 2 gene sets of 3 to 6 genes, 9 genes in all; 8 of 12 names"
+    assert lines[-1] == f"{said} here have terms"
+    lines = client.post("/api/understand", with_terms(client, "obo", "gaf")).json()["lines"]
+    assert lines[-1].startswith("terms for the groups, from tiny.obo, tiny.csv: 12 statements: ")
+
+
+@pytest.mark.parametrize(
+    ("kinds", "changed", "said"),
+    [
+        (["gmt"], {"gmt": ("bad.gmt", b"UP\tx\tg1\nLOW\n")}, "bad.gmt, line 2: 1 column, but a GMT line has a set"),
+        (
+            ["gmt"],
+            {"gmt": ("twice.gmt", b"UP\tx\tg1\nUP\tx\tg2\n")},
+            "twice.gmt, line 2: the set 'UP' stands in line 1",
+        ),
+        (["obo", "gaf"], {"gaf": ("bad.gaf", b"!gaf\nx\ty\n")}, "bad.gaf, line 2: 2 columns, but a GAF line has 17"),
+        (["obo"], {}, "tiny.obo says which terms there are, but not which gene has which: drop its annotations too"),
+        (["gaf"], {}, "tiny.csv says which gene has which term, but not what these are: drop their ontology too"),
+        (["gmt", "obo"], {}, "sets.gmt and tiny.obo: gene sets need no ontology"),
+    ],
+)
+def test_what_is_wrong_with_terms_is_said_before_the_run(client, kinds, changed, said):
+    found = client.post("/api/understand", with_terms(client, *kinds, **changed)).json()
+    assert found["error"].startswith(said)
+    assert found["lines"][0] == "12 courses, 4 times (0 to 4 h)", "the table is understood all the same"
+    if not changed:
+        answer = client.post("/api/runs", with_terms(client, *kinds))
+        assert answer.status_code == 400
+        assert answer.json()["error"].startswith(said)
+
+
+@pytest.mark.parametrize(
+    ("wish", "said"),
+    [
+        ({"terms": {"gmt": "/etc/passwd"}}, "a file is no longer there"),
+        ({"terms": {"out": "x"}}, "the kinds of terms are not those of the page"),
+        ({"terms": ["gmt"]}, "the kinds of terms are not those of the page"),
+    ],
+)
+def test_terms_that_the_page_cannot_ask_about(client, wish, said):
+    assert said in started(client, **wish).json()["error"]
+
+
+def test_terms_are_for_groups(client):
+    answer = client.post("/api/runs", {"verb": "changing"} | with_terms(client, "gmt"))
+    assert "terms are looked for where courses are grouped, not by changing" in answer.json()["error"]
+
+
+@pytest.mark.parametrize("kinds", [["gmt"], ["obo", "gaf"]])
+def test_a_run_with_terms_is_what_the_command_line_does(client, tmp_path, kinds):
+    job = client.post("/api/runs", with_terms(client, *kinds) | {"choices": {"k": "2", "title": "Sets"}}).json()
+    told = ended(client, job["name"])
+    assert told["state"] == "done", told
+    paths = {kind: next((tmp_path / "inputs").rglob(FILES[kind][0])) for kind in kinds}
+    record = json.loads((tmp_path / "Sets" / "run.json").read_text())
+    assert record["terms"]["files"] == {kind: str(path) for kind, path in paths.items()}
+    (source,) = (tmp_path / "inputs").rglob("genes.csv")
+    words = ["cluster", str(source), "-k", "2", *(word for kind in kinds for word in (f"--{kind}", str(paths[kind])))]
+    main([*words, f"--out={tmp_path / 'typed'}"], standalone_mode=False)
+    tables = [(tmp_path / name / "enrichment.csv").read_bytes() for name in ("Sets", "typed")]
+    assert tables[0] == tables[1]
+    assert tables[0].count(b"\n") > 1
+
+
 # -- runs ------------------------------------------------------------------------------------------------------------
 
 

@@ -168,6 +168,18 @@ def test_a_disk_that_is_too_small_is_noticed_before(two, tmp_path, monkeypatch):
         tl.similarity(two, GIVEN, out=tmp_path / "S.npy")
 
 
+@pytest.mark.parametrize("others", [False, True], ids=["square", "beside"])
+@pytest.mark.parametrize("ending", ["npy", "zarr"])
+def test_the_space_that_is_asked_for_is_the_space_that_is_taken(tmp_path, monkeypatch, ending, others):
+    """Chunks of Zarr at the rim are as large as all others."""
+    asked, case, out = [], case_of("grid"), tmp_path / f"S.{ending}"
+    monkeypatch.setattr(write, "_check_space", lambda _, needed: asked.append(needed))
+    case.to_file(out, case.courses[:5] if others else None)
+    files = [out] if ending == "npy" else [path for path in (out / "c").rglob("*") if path.is_file()]
+    begin = 128 if ending == "npy" else 0
+    assert asked == [sum(path.stat().st_size for path in files) - begin]
+
+
 # -- pairs above a bound -----------------------------------------------------------------------------------------
 
 

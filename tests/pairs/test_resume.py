@@ -15,10 +15,11 @@ from numpy.testing import assert_array_equal
 import oracle
 from small_jobs import Case, case_of
 from timelike import GP, DataWarning, InputError, TimeCourses
+from timelike.base.locks import locked
 from timelike.gp.clock import Clocked
 from timelike.pairs.job import Cut, Job
 from timelike.pairs.on_disk import journal, write
-from timelike.pairs.on_disk.journal import Journal, locked
+from timelike.pairs.on_disk.journal import Journal
 from timelike.pairs.on_disk.write import compute
 
 ENDINGS = ["npy", "zarr"]

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from timelike.app.wish import check_whole
+from timelike.base.checks import counted
 from timelike.exceptions import InputError
+from timelike.ontology import Ontology
 from timelike.reading import Understood, read_table, understand
 from timelike.reading.files import holds_hdf5
 from timelike.reading.options import OPTIONS
+from timelike.runs.terms import terms_from
 
 DRAWN = 24
 """Courses in the picture."""
@@ -19,17 +24,37 @@ ROWS, COLUMNS = 6, 40
 """Of the table that is shown."""
 
 
-def account(files: Sequence[Path], reading: dict[str, Any]) -> dict[str, Any]:
+def account(files: Sequence[Path], reading: dict[str, Any], terms: Mapping[str, Path]) -> dict[str, Any]:
     """What was made of the files, or the sentence that says why not; the table is shown in either case."""
     sheet = Path(reading["samples"]) if "samples" in reading else None
-    shown = {"table": _table(files[0], reading), "sheet": None if sheet is None else _table(sheet, {})}
+    shown: dict[str, Any] = {"table": _table(files[0], reading), "sheet": None if sheet is None else _table(sheet, {})}
+    known = [*files, *filter(None, [sheet]), *terms.values()]
     try:
         found = understand(list(files) if len(files) > 1 else files[0], **reading)
+        shown |= {"lines": found.lines(), "conditions": _conditions(found), "curves": _curves(found)}
+        return shown | {"lines": [*found.lines(), *_terms(found, terms)]}
     except InputError as problem:
-        return shown | {"error": _without_places(str(problem), [*files, *filter(None, [sheet])])}
+        return shown | {"error": _without_places(str(problem), known)}
     except (ValueError, MemoryError, OSError) as problem:
         return shown | {"error": f"the file cannot be read: {str(problem) or type(problem).__name__}."}
-    return shown | {"lines": found.lines(), "conditions": _conditions(found), "curves": _curves(found)}
+
+
+def _terms(found: Understood, terms: Mapping[str, Path]) -> list[str]:
+    """What was made of the files of terms, and how many of the courses have some, in a line."""
+    check_whole(terms)
+    ontology = _ontology(*(terms.get(kind) for kind in ("obo", "gaf", "gmt")))
+    if ontology is None:
+        return []
+    files = ", ".join(path.name for path in terms.values())
+    names = ontology.mapped(dict.fromkeys(found.courses.plain_names))
+    have = f"{names.used:,} of {counted(len(names.names), 'name')} here have terms"
+    return [f"terms for the groups, from {files}: {ontology.described()}; {have}"]
+
+
+@lru_cache(maxsize=1)
+def _ontology(obo: Path | None, gaf: Path | None, gmt: Path | None) -> Ontology | None:
+    """Terms from files, which do not change once they were given; an ontology takes seconds to read."""
+    return terms_from(obo, gaf, gmt)
 
 
 def _without_places(sentence: str, files: Sequence[Path]) -> str:

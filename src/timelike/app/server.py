@@ -25,7 +25,7 @@ from timelike.app.guard import Guard, Guarded
 from timelike.app.inputs import LIMIT, Inputs, TooLargeError
 from timelike.app.jobs import Jobs
 from timelike.app.results import INPUTS, REPORT, Results
-from timelike.app.wish import files_of, reading_of, words_of
+from timelike.app.wish import files_of, reading_of, terms_of, words_of
 from timelike.exceptions import InputError
 from timelike.reporting.report import digest, filled
 
@@ -65,7 +65,8 @@ class App:
         """How the files are understood."""
         wish = await _asked(request)
         chosen = files_of(wish, self.inputs)
-        return JSONResponse(await run_in_threadpool(account, chosen, reading_of(wish, self.inputs)))
+        reading, terms = reading_of(wish, self.inputs), terms_of(wish, self.inputs)
+        return JSONResponse(await run_in_threadpool(account, chosen, reading, terms))
 
     async def menus(self, _: Request) -> Response:
         """The options of reading."""

@@ -18,6 +18,9 @@ VERBS = {
 }
 """The verbs of the page, and the options that each of them takes beside those of reading."""
 
+TERMS = ("gmt", "obo", "gaf")
+"""The files of terms that clusters may be enriched for, by the name of their option."""
+
 LONGEST = 50_000
 """Characters of a command line."""
 
@@ -56,6 +59,34 @@ def files_of(wish: Mapping[str, Any], inputs: Inputs) -> list[Path]:
     return [inputs.path(str(number)) for number in numbers]
 
 
+def terms_of(wish: Mapping[str, Any], inputs: Inputs) -> dict[str, Path]:
+    """The files of terms that were given, by kind."""
+    given = wish.get("terms") or {}
+    if not isinstance(given, dict) or not set(given) <= set(TERMS):
+        raise InputError("the kinds of terms are not those of the page: load it again.")
+    return {kind: inputs.path(str(number)) for kind, number in given.items()}
+
+
+def check_whole(terms: Mapping[str, Path]) -> None:
+    """Raise where files of terms do not go together, with what is missing or too much."""
+    if "gmt" in terms and len(terms) > 1:
+        other = next(path.name for kind, path in terms.items() if kind != "gmt")
+        raise InputError(
+            f"{terms['gmt'].name} and {other}: gene sets need no ontology. Remove one, or say that the sets are "
+            "annotations of the ontology."
+        )
+    if "obo" in terms and "gaf" not in terms:
+        raise InputError(
+            f"{terms['obo'].name} says which terms there are, but not which gene has which: drop its annotations too "
+            "(GAF), or gene sets alone (GMT)."
+        )
+    if "gaf" in terms and "obo" not in terms:
+        raise InputError(
+            f"{terms['gaf'].name} says which gene has which term, but not what these are: drop their ontology too "
+            "(OBO), or gene sets alone (GMT)."
+        )
+
+
 def words_of(wish: Mapping[str, Any], inputs: Inputs) -> list[str]:
     """The command line behind ``timelike``, but for the folder of results.
 
@@ -67,6 +98,7 @@ def words_of(wish: Mapping[str, Any], inputs: Inputs) -> list[str]:
     words = [verb, *map(str, files_of(wish, inputs))]
     for name, value in reading_of(wish, inputs).items():
         words += _option(name.replace("_", "-"), value, OPTIONS[name].kind == FLAG)
+    words += _terms(verb, terms_of(wish, inputs))
     chosen = wish.get("choices") or {}
     if not isinstance(chosen, dict) or not set(chosen) <= set(VERBS[verb]):
         raise InputError(f"the choices are not those of {verb}: load the page again.")
@@ -74,6 +106,13 @@ def words_of(wish: Mapping[str, Any], inputs: Inputs) -> list[str]:
         if value not in (None, ""):
             words += ["-k", str(value)] if name == "k" else _option(name, value, flag=False)
     return _typed(words)
+
+
+def _terms(verb: str, terms: Mapping[str, Path]) -> list[str]:
+    if terms and verb != "cluster":
+        raise InputError(f"terms are looked for where courses are grouped, not by {verb}: load the page again.")
+    check_whole(terms)
+    return [f"--{kind}={path}" for kind, path in terms.items()]
 
 
 def _typed(words: list[str]) -> list[str]:

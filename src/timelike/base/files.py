@@ -14,6 +14,14 @@ from uuid import uuid4
 from timelike.exceptions import InputError
 
 
+def is_taken(path: Path) -> bool:
+    """Whether there is something at a path; raise where the system cannot have anything there."""
+    try:
+        return path.exists()
+    except OSError as problem:
+        raise InputError(f"cannot write {path}: {problem.strerror or problem}.") from None
+
+
 @contextmanager
 def atomic_path(path: str | PathLike[str]) -> Iterator[Path]:
     """A temporary path beside `path` that takes its name when the block ends well, and vanishes otherwise.
@@ -30,7 +38,7 @@ def atomic_path(path: str | PathLike[str]) -> Iterator[Path]:
     ['table.csv']
     """
     target = Path(path)
-    if target.is_dir():
+    if is_taken(target) and target.is_dir():
         raise InputError(f"cannot write {target}: it is a folder.")
     temporary = target.with_name(f".{uuid4().hex}{target.suffix}")
     try:

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from timelike.base.checks import counted
+from timelike.base.files import is_taken
 from timelike.cli.output import Verb, quiet_option, say
 from timelike.courses import TimeCourses
 from timelike.exceptions import DataWarning, InputError, warn
@@ -235,7 +236,7 @@ def note_depth(new: Understood, scale: str) -> None:
 
 def may_write(out: Path, force: bool) -> None:
     """Raise if a file would be lost, or has no folder to go into."""
-    if out.exists() and not force:
+    if is_taken(out) and not force:
         raise InputError(f"{out} exists. Choose another --out, or add --force.")
     if not out.parent.is_dir():
         raise InputError(f"there is no folder {out.parent} to write into.")

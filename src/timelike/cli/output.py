@@ -17,7 +17,7 @@ Verb = TypeVar("Verb", bound=Callable[..., Any])
 
 
 class Verbs(click.Group):
-    """A group whose commands answer a user's mistake with one line and exit code 2."""
+    """A group whose commands answer a user's mistake, and what a disk refuses, with one line and exit code 2."""
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         """The command and its arguments, in which an option that is meant once stands once."""
@@ -36,6 +36,12 @@ class Verbs(click.Group):
                 return super().invoke(ctx)
         except (InputError, MissingExtraError) as problem:
             click.echo(f"timelike: {problem}", err=True)
+            sys.exit(2)
+        except BrokenPipeError:  # who reads has had enough
+            raise
+        except OSError as problem:
+            place = "" if problem.filename is None else f"{problem.filename}: "
+            click.echo(f"timelike: {place}{problem.strerror or problem}.", err=True)
             sys.exit(2)
 
 

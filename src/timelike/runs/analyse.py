@@ -26,7 +26,7 @@ from timelike.reading import understand
 from timelike.runs.analysis import Analysis
 from timelike.runs.beside import rows_of
 from timelike.runs.failures import attempted
-from timelike.runs.folder import Say, new_folder, write
+from timelike.runs.folder import Say, claimed, write
 from timelike.runs.recipe import Choices, Clock, Recipe
 from timelike.runs.record import FROM_PYTHON, GIVEN, Record, Source
 from timelike.runs.terms import Terms
@@ -91,9 +91,8 @@ def analyse(
     ['name', 'cluster', 'probability', 'nearest', 'neighbor', 'similarity']
     """
     recipe = Recipe.of(**choices)
-    folder = None if out is None else new_folder(Path(out), overwrite)
     heard, say = say is not None, say or (lambda _: None)
-    with warnings_kept() as notes:
+    with claimed(out, overwrite) as folder, warnings_kept() as notes:
         given, source, doubts, counts, _, details = _source(data, reading or {})
         for line in source.understood:
             say(line)
@@ -122,7 +121,7 @@ def analyse(
         record = Record(source, recipe, given_model, notes=kept, selected=selected, terms=of)
         beside = rows_of(details, given.names, courses.names)
         analysis = Analysis(here, clustering, record, terms, counts, failed=tuple(failed), details=beside)
-        return analysis if folder is None else write(analysis, folder, say)
+        return analysis if folder is None else write(analysis, folder, say, overwrite)
 
 
 def prepared(given: TimeCourses, recipe: Recipe) -> TimeCourses:

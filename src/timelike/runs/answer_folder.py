@@ -24,7 +24,7 @@ from timelike.questions.telling import curves_of, effects_of, grid, interval_wor
 from timelike.reporting.report_answer import report_answer
 from timelike.runs.beside import beside
 from timelike.runs.failures import attempted
-from timelike.runs.folder import MODEL, RECORD, REPORT, REPORT_UP_TO, Say, _clear
+from timelike.runs.folder import MODEL, NEW, RECORD, REPORT, REPORT_UP_TO, Say, clear
 from timelike.runs.question_record import QuestionRecord
 
 if TYPE_CHECKING:
@@ -45,7 +45,12 @@ Step = Callable[[Found, QuestionRecord, Path], Sequence[str]]
 
 
 def write(
-    found: Found, record: QuestionRecord, out: Path, say: Say, details: pd.DataFrame | None = None
+    found: Found,
+    record: QuestionRecord,
+    out: Path,
+    say: Say,
+    details: pd.DataFrame | None = None,
+    overwrite: bool = False,
 ) -> tuple[QuestionRecord, tuple[str, ...]]:
     """Write all files of an answer into the folder `out`, each as it comes; the record, which knows them, and failures.
 
@@ -57,7 +62,7 @@ def write(
     say("writing tables, figures and the report")
     failed: list[str] = []
     for what, step in _steps(found, record.wish.check, details).items():
-        sums = attempted(what, partial(_written, step, found, record, out), failed) or {}
+        sums = attempted(what, partial(_written, step, found, record, out, overwrite), failed) or {}
         given = sums[MODEL] if record.model_sha256 is not None and MODEL in sums else record.model_sha256
         notes = tuple(dict.fromkeys([*record.notes, *failed]))
         record = replace(record, outputs=record.outputs | sums, model_sha256=given, notes=notes)
@@ -66,14 +71,14 @@ def write(
     return record, tuple(failed)
 
 
-def _written(step: Step, found: Found, record: QuestionRecord, out: Path) -> dict[str, str]:
+def _written(step: Step, found: Found, record: QuestionRecord, out: Path, overwrite: bool) -> dict[str, str]:
     """Write the files of a step; their names and sums. An earlier run goes when the first of the new files is whole."""
     out.mkdir(parents=True, exist_ok=True)
-    with TemporaryDirectory(dir=out, prefix=".new-") as place:
+    with TemporaryDirectory(dir=out, prefix=NEW) as place:
         names = step(found, record, Path(place))
         sums = {name: checksum(Path(place) / name) for name in names}
         if not record.outputs:
-            _clear(out)
+            clear(out, overwrite)
         for name in names:
             (Path(place) / name).replace(out / name)
     return sums

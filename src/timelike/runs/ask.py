@@ -21,7 +21,7 @@ from timelike.questions.telling import sentence
 from timelike.runs.analyse import _source, in_time, warnings_kept
 from timelike.runs.answer_folder import write
 from timelike.runs.beside import by_name, together
-from timelike.runs.folder import Say, new_folder
+from timelike.runs.folder import Say, claimed
 from timelike.runs.question_record import COMPARE, QUESTIONS, QuestionRecord, Wish, Wishes
 from timelike.runs.record import GIVEN, Source
 
@@ -84,9 +84,8 @@ def ask(
     if question not in QUESTIONS:
         raise InputError(f"there is no question {question!r}: choose {' or '.join(QUESTIONS)}.")
     wish = Wish.of(**wishes)
-    folder = None if out is None else new_folder(Path(out), overwrite)
     say = say or (lambda _: None)
-    with warnings_kept() as notes:
+    with claimed(out, overwrite) as folder, warnings_kept() as notes:
         courses, sources, subjects, details = _given(data, reading or {}, say)
         groups = _conditions(courses, wish.between) if question == COMPARE else {ALL: _one(courses)}
         gp = _model(groups, model, wish, say)
@@ -98,7 +97,7 @@ def ask(
         record = QuestionRecord(question, sources, wish, given, notes=kept, answer=sentence(found, wish.fdr))
         if folder is None:
             return Asked(found, record)
-        written, failed = write(found, record, folder, say, details)
+        written, failed = write(found, record, folder, say, details, overwrite)
         return Asked(found, written, tuple(folder / name for name in written.outputs), failed)
 
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
+import shutil
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from os import PathLike
@@ -15,7 +18,8 @@ import numpy as np
 
 from timelike import plot
 from timelike.base.checks import first_few
-from timelike.base.files import checksum
+from timelike.base.files import checksum, is_taken
+from timelike.base.locks import locked
 from timelike.base.tables import quoted, unquoted, write_table
 from timelike.clusters import saved
 from timelike.clusters.curves.curve_clustering import GRID, CurveClustering
@@ -39,6 +43,10 @@ CONDITIONS, CHANGES, COUNTS = "conditions.csv", "changes.csv", "counts.csv"
 FIGURES = ("clusters.png", "clusters.svg", "clusters.pdf")
 REPORT_UP_TO = 50_000
 """Courses that a report can hold; a page for more would be slow to open and too large to send."""
+NEW, LOCK = ".new-", ".lock"
+"""Of a run that is under way: where its files are until they are whole, and what keeps others out."""
+LEFT = re.compile(r"\.lock|\.new-[a-z0-9_]{8}|\.[0-9a-f]{32}(\.\w+)?")
+"""What a killed run leaves."""
 TEXTS = ("term", "name")
 NUMBERS = ("fold", "p", "q", "mean", "trend", "dispersion")
 """Columns of the tables that are read again with text, and with numbers; in others they are whole numbers."""
@@ -48,10 +56,7 @@ Say = Callable[[str], object]
 
 def new_folder(out: Path, overwrite: bool) -> Path:
     """The folder, made if need be, once it is clear that nothing in it is lost."""
-    if out.exists() and not out.is_dir():
-        raise InputError(f"{out} is a file: give a folder for the results.")
-    if out.exists() and any(out.iterdir()) and not overwrite:
-        raise InputError(f"{out} is not empty. Choose another folder, or say that it may be overwritten (--force).")
+    _look(out, overwrite)
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as problem:
@@ -61,10 +66,48 @@ def new_folder(out: Path, overwrite: bool) -> Path:
     return out
 
 
+@contextmanager
+def claimed(out: str | PathLike[str] | None, overwrite: bool) -> Iterator[Path | None]:
+    """The folder for one run, which no other run enters until this one ends; None where nothing is to be written.
+
+    What killed runs left in it goes.
+    """
+    if out is None:
+        yield None
+        return
+    folder = new_folder(Path(out), overwrite)
+    with locked(folder, LOCK) as held:
+        try:
+            _look(folder, overwrite)  # another may have ended since
+            if held:
+                _sweep(folder)
+            yield folder
+        finally:
+            with suppress(OSError):  # Windows keeps a file that is open; it is in nobody's way
+                (folder / LOCK).unlink()
+
+
+def _look(out: Path, overwrite: bool) -> None:
+    """Raise if there is something at `out` that would be lost."""
+    if is_taken(out) and not out.is_dir():
+        raise InputError(f"{out} is a file: give a folder for the results.")
+    if not overwrite and is_taken(out) and not all(LEFT.fullmatch(path.name) for path in out.iterdir()):
+        raise InputError(f"{out} is not empty. Choose another folder, or say that it may be overwritten (--force).")
+
+
+def _sweep(out: Path) -> None:
+    """Remove what runs left that were killed."""
+    for path in [path for path in out.iterdir() if LEFT.fullmatch(path.name) and path.name != LOCK]:
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
+
+
 # -- writing -------------------------------------------------------------------------------------------------------
 
 
-def write(analysis: Analysis, out: Path, say: Say) -> Analysis:
+def write(analysis: Analysis, out: Path, say: Say, overwrite: bool = False) -> Analysis:
     """Write all files of an analysis into the folder `out`; the analysis, knowing its files.
 
     Model, clusters, tables and lists are written into a folder within, and take the place of an earlier run when model
@@ -75,7 +118,7 @@ def write(analysis: Analysis, out: Path, say: Say) -> Analysis:
     say("finding the nearest courses of each")
     _search(analysis, failed)
     say("writing tables, figures and the report")
-    record = attempted(f"results in {out}", partial(_first, analysis, out, failed), failed)
+    record = attempted(f"results in {out}", partial(_first, analysis, out, failed, overwrite), failed)
     if record is None:
         return _with(analysis, failed=(*analysis.failed, *failed))
     for what, more in (("figures", _figures), ("report", write_report)):
@@ -98,10 +141,10 @@ def _with(analysis: Analysis, **news: Any) -> Analysis:
     return changed
 
 
-def _first(analysis: Analysis, out: Path, failed: list[str]) -> Record:
+def _first(analysis: Analysis, out: Path, failed: list[str], overwrite: bool) -> Record:
     """Write model, clusters and tables in the place of an earlier run; the record, which is written last."""
     out.mkdir(parents=True, exist_ok=True)
-    with TemporaryDirectory(dir=out, prefix=".new-") as place:
+    with TemporaryDirectory(dir=out, prefix=NEW) as place:
         folder = Path(place)
         analysis.gp.save(folder / MODEL)
         saved.save(folder / CLUSTERING, analysis.clustering, analysis.courses)
@@ -112,14 +155,14 @@ def _first(analysis: Analysis, out: Path, failed: list[str]) -> Record:
         search = None if near is None else Search(near.route, near.recall)
         record = _noted(replace(analysis.record, outputs=sums, model_sha256=model, search=search), failed)
         record.save(folder / RECORD)
-        _clear(out)
+        clear(out, overwrite)
         _moved([*names, RECORD], folder, out)  # the record last: no rest is taken for a run
         return record
 
 
 def _added(analysis: Analysis, out: Path, more: Callable[[Analysis, Path], Sequence[str]]) -> Record:
     """Write further files of a run; its record, which knows them."""
-    with TemporaryDirectory(dir=out, prefix=".new-") as place:
+    with TemporaryDirectory(dir=out, prefix=NEW) as place:
         folder = Path(place)
         names = more(analysis, folder)
         sums = {name: checksum(folder / name) for name in names}
@@ -139,8 +182,9 @@ def _noted(record: Record, failed: Sequence[str]) -> Record:
     return replace(record, notes=tuple(dict.fromkeys([*record.notes, *failed])))
 
 
-def _clear(out: Path) -> None:
-    """Remove the run that is overwritten, its record first."""
+def clear(out: Path, overwrite: bool) -> None:
+    """Remove the run that is overwritten, its record first; raise if something came in that may not be."""
+    _look(out, overwrite)
     old = outputs_of(out / RECORD)
     (out / RECORD).unlink(missing_ok=True)
     for name in old:

@@ -14,6 +14,8 @@ const CHOICES = {
   "time-unit": { label: "Unit of the times", hint: "empty: as the file says", verbs: ["cluster", "changing", "compare"] },
   "value-name": { label: "What the values are", hint: "as log2 expression", verbs: ["cluster", "changing", "compare"] },
 };
+const ROLES = { table: "table of courses", samples: "sample sheet", gmt: "gene sets (GMT)", obo: "ontology (OBO)", gaf: "its annotations (GAF)" };
+const TERMS = ["gmt", "obo", "gaf"];
 const byId = (id) => document.getElementById(id);
 const state = { files: [], menus: [], reading: {}, choices: {}, table: null, sheet: null, asked: 0, shown: null, seen: "" };
 
@@ -71,6 +73,9 @@ async function add(files) {
 }
 
 function roleOf(name) {
+  const plain = name.toLowerCase().replace(/\.gz$/, "");
+  const kind = plain.startsWith("gene_association.") ? "gaf" : plain.split(".").pop();
+  if (TERMS.includes(kind)) return kind;
   return /(^|[^a-z])(samples?|sheet|design|metadata|coldata|pheno)/i.test(name) && state.files.length ? "samples" : "table";
 }
 
@@ -80,7 +85,7 @@ function listFiles() {
     row.append(make("strong", file.name), make("span", sizeOf(file.size), { class: "size" }));
     if (file.number === null) return row.append(make("span", "reading ...", { class: "size" })), row;
     const role = make("select", null, { "aria-label": `What ${file.name} is` });
-    for (const [value, text] of [["table", "table of courses"], ["samples", "sample sheet"]]) {
+    for (const [value, text] of Object.entries(ROLES)) {
       const option = make("option", text, { value });
       option.selected = file.role === value;
       role.append(option);
@@ -104,6 +109,13 @@ function sizeOf(bytes) {
   return bytes < 1e6 ? `${Math.ceil(bytes / 1e3)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
 }
 
+function terms() {
+  const given = state.files.filter((file) => TERMS.includes(file.role) && file.number !== null);
+  const twice = given.find((file, i) => given.some((other, j) => j < i && other.role === file.role));
+  if (twice) throw new Error(`${twice.name} is the second file of the kind \u201c${ROLES[twice.role]}\u201d: remove one of them.`);
+  return Object.fromEntries(given.map((file) => [file.role, file.number]));
+}
+
 const tables = () => state.files.filter((file) => file.role === "table" && file.number !== null).map((file) => file.number);
 
 // -- how they were understood ------------------------------------------------------------------------------------
@@ -111,19 +123,23 @@ const tables = () => state.files.filter((file) => file.role === "table" && file.
 async function understand() {
   const asked = ++state.asked;
   const some = tables().length > 0;
+  byId("no-table").hidden = true;
   byId("read-section").hidden = !some && byId("trouble").hidden;
   byId("ask-section").hidden = !some;
-  if (!some) return;
+  if (!some) {
+    if (state.files.some((file) => TERMS.includes(file.role))) byId("no-table").hidden = false;
+    return;
+  }
   byId("account").replaceChildren(make("p", "Reading ..."));
   let found;
   try {
-    found = await send("/api/understand", { files: tables(), reading: state.reading });
+    found = await send("/api/understand", { files: tables(), reading: state.reading, terms: terms() });
   } catch (problem) {
     found = { error: problem.message };
   }
   if (asked !== state.asked) return; // another choice was made meanwhile
   trouble(found.error);
-  if (found.error) byId("correct").open = true;
+  if (found.error && !found.lines) byId("correct").open = true;
   if (found.table !== undefined) state.table = found.table;
   state.sheet = found.sheet || null;
   byId("account").replaceChildren(...(found.lines || []).map((line) => make("p", line)));
@@ -250,7 +266,8 @@ async function run() {
   const chosen = Object.entries(state.choices).filter(([name, value]) => value !== "" && CHOICES[name].verbs.includes(verb()));
   byId("run").disabled = true;
   try {
-    const job = await send("/api/runs", { verb: verb(), files: tables(), reading: state.reading, choices: Object.fromEntries(chosen) });
+    const asked = { verb: verb(), files: tables(), reading: state.reading, choices: Object.fromEntries(chosen) };
+    const job = await send("/api/runs", verb() === "cluster" ? { ...asked, terms: terms() } : asked);
     state.shown = job.name;
     trouble("");
     await refresh();

@@ -1,10 +1,9 @@
-"""A journal of the tiles that are done, and a lock, so that a run can be killed at any moment and continued."""
+"""A journal of the tiles that are done, so that a run can be killed at any moment and continued."""
 
 from __future__ import annotations
 
 import json
 import os
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,7 +16,6 @@ import numpy as np
 from timelike.base.arrays import Floats
 from timelike.base.files import atomic_write
 from timelike.base.tiles import Tile
-from timelike.exceptions import InputError
 from timelike.pairs.on_disk.fingerprint import Fingerprint
 
 
@@ -83,46 +81,3 @@ def _parse(line: str) -> tuple[int, int, int] | None:
         return None
     row, col, tile = map(int, numbers)
     return row, col, tile
-
-
-# -- one process at a time ---------------------------------------------------------------------------------------
-
-
-@contextmanager
-def locked(folder: Path) -> Iterator[None]:
-    """Keep other processes out of a folder. The system drops the lock with the process, however it ends."""
-    path = folder / "lock"
-    with path.open("a+", encoding="utf-8") as file:
-        if not _lock(file) or not _same_file(file, path):
-            file.seek(0)
-            raise InputError(
-                f"{folder} is in use by another process ({file.read().strip() or 'unknown'}). Wait for it."
-            )
-        file.seek(0)
-        file.truncate()
-        file.write(f"process {os.getpid()} on {os.uname().nodename if hasattr(os, 'uname') else 'this machine'}\n")
-        file.flush()
-        yield
-
-
-def _lock(file: IO[str]) -> bool:
-    try:
-        if sys.platform == "win32":
-            import msvcrt
-
-            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
-        else:
-            import fcntl
-
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True
-
-
-def _same_file(file: IO[str], path: Path) -> bool:
-    """Whether the locked file is still the one in the folder; a run that ended meanwhile has removed it."""
-    try:
-        return os.path.samestat(os.fstat(file.fileno()), path.stat())
-    except OSError:
-        return False

@@ -21,7 +21,7 @@ import numpy as np
 from timelike.base import checks
 from timelike.base.arrays import Floats
 from timelike.base.checks import counted
-from timelike.base.tiles import Tile
+from timelike.base.tiles import Tile, pair_count
 from timelike.exceptions import InputError
 from timelike.pairs.on_disk.fingerprint import Fingerprint
 
@@ -124,6 +124,10 @@ class NumpyStore:
             for at, row in zip(self._places(tile), np.ascontiguousarray(block), strict=True):
                 file.seek(at)
                 file.write(row.data)
+
+    def size_of(self, tile: Tile) -> int:
+        """Bytes that a tile takes on the disk."""
+        return 8 * pair_count(tile)
 
     def sync(self, tile: Tile) -> None:  # noqa: ARG002 - the system knows files, not tiles
         """Wait until all that was written is on the disk."""
@@ -229,6 +233,10 @@ class ZarrStore:
         if not self._is_whole(chunk):
             chunk.unlink(missing_ok=True)  # Zarr would read a chunk at the rim before it writes
         self._array()[tile] = block
+
+    def size_of(self, tile: Tile) -> int:  # noqa: ARG002 - at the rim too
+        """Bytes that a chunk takes on the disk: all are of one size."""
+        return 8 * self.size[0] * self.size[1]
 
     def sync(self, tile: Tile) -> None:
         """Wait until a chunk, and its name, are on the disk."""

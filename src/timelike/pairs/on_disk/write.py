@@ -18,13 +18,15 @@ import numpy as np
 
 from timelike.base.arrays import Floats, Ints
 from timelike.base.dask_workers import shares
+from timelike.base.files import is_taken
+from timelike.base.locks import locked
 from timelike.base.threads import run_tiles
-from timelike.base.tiles import Tile, pair_count
+from timelike.base.tiles import Tile
 from timelike.exceptions import InputError
 from timelike.pairs.job import Job
 from timelike.pairs.on_disk import stores
 from timelike.pairs.on_disk.fingerprint import Fingerprint, differences, digest
-from timelike.pairs.on_disk.journal import Journal, checksum, locked, record
+from timelike.pairs.on_disk.journal import Journal, checksum, record
 from timelike.pairs.on_disk.stores import MatrixHeader, NumpyStore, Store
 
 
@@ -43,7 +45,7 @@ def compute(run: Run, target: Path, *, resume: bool = False, replace: bool = Fal
     target = target.absolute()
     folder = target.with_name(target.name + ".partial")
     stores.check_ending(target)
-    if resume and target.exists():
+    if resume and is_taken(target):
         return _finished(run, target, folder)
     _check_place(target, replace)
     with _disk(folder):
@@ -63,7 +65,7 @@ def compute(run: Run, target: Path, *, resume: bool = False, replace: bool = Fal
 
 def _check_place(target: Path, replace: bool) -> None:
     """Raise where the result would take the place of a file; `replace`: of one that is no matrix of ours."""
-    if target.exists() and replace:
+    if is_taken(target) and replace:
         stores.open_matrix(target)
     elif target.exists():
         raise InputError(f"{target} exists. Choose another, or resume.")
@@ -118,7 +120,8 @@ def _fill(run: Run, store: Store, journal: Journal) -> None:
     with _disk(store.path):
         store.prepare()
     left = _left(run, store, journal)
-    _check_space(store.path, (16 if job.square else 8) * sum(map(pair_count, left)))
+    written = [side for tile in left for side in _sides(tile, job.square)]
+    _check_space(store.path, sum(map(store.size_of, written)))
     here = run.client is not None and not shares(run.client, store.path.parent)
     write = WriteTile(job, store)
     with journal.open() as file:
@@ -126,11 +129,16 @@ def _fill(run: Run, store: Store, journal: Journal) -> None:
         def done(tile: Tile, result: Any) -> None:
             check = write.put(tile, result) if here else result
             with _disk(journal.path):
-                for side in (tile, tile[::-1]) if job.square else (tile,):
+                for side in _sides(tile, job.square):
                     store.sync(side)
                 record(file, tile, check)
 
         run_tiles(job.tile if here else write, left, run.threads, "similarity", done=done, client=run.client)
+
+
+def _sides(tile: Tile, square: bool) -> tuple[Tile, ...]:
+    """A tile, and in a square matrix the one across the diagonal."""
+    return (tile, tile[::-1]) if square and tile[0] != tile[1] else (tile,)
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,9 +155,8 @@ class WriteTile:
     def put(self, tile: Tile, block: Floats) -> int:
         """The same for a tile that is computed already."""
         with _disk(self.store.path):
-            self.store.write(tile, block)
-            if self.job.square and tile[0] != tile[1]:
-                self.store.write(tile[::-1], block.T)
+            for side, values in zip(_sides(tile, self.job.square), (block, block.T), strict=False):
+                self.store.write(side, values)
         return checksum(block)
 
 
