@@ -3,6 +3,7 @@
 import itertools
 import pickle
 import warnings
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -639,3 +640,39 @@ def test_blocks_and_threads_of_many_courses_change_nothing(monkeypatch):
     assert one.probabilities.tobytes() == three.probabilities.tobytes()
     np.testing.assert_allclose(one.probabilities, whole.probabilities, atol=1e-6)
     assert one.path[0].bound == pytest.approx(whole.path[0].bound, rel=1e-9)
+
+
+def drawn(count, seed, spread=0.0, of=1):
+    """Clusters of so many courses at ten times, and their labels."""
+    rng, x = np.random.default_rng(seed), np.linspace(0, 1, 10)
+    root = np.linalg.cholesky(np.exp(-((x[:, None] - x) ** 2) / (2 * 0.3**2)) + 1e-9 * np.eye(10))
+    labels = np.repeat(np.arange(of), count)
+    values = (rng.standard_normal((of, 10)) @ root.T)[labels] + 0.3 * rng.standard_normal((len(labels), 10))
+    return tl.TimeCourses.from_arrays(x, values + spread * rng.standard_normal(values.shape) @ root.T), labels
+
+
+def test_one_family_is_one_cluster_under_its_own_hyperparameters():
+    courses, _ = drawn(3000, 1, spread=0.2)
+    gp = tl.GP.se(0.65, 2.0, 0.31, mean=0.6)
+    gp = replace(gp, log_likelihood=gp.score(courses))  # as if it had been fitted
+    with pytest.warns(tl.DataWarning, match="the model was adapted to the clusters"):
+        found = mixture(courses, gp)
+    assert found.k == 1
+    assert found.gp.length_scale == pytest.approx(0.3, rel=0.1)
+    assert found.gp.noise_sd == pytest.approx(0.3, rel=0.03)
+    assert found.spread * found.gp.signal_sd == pytest.approx(0.2, rel=0.1)
+    assert mixture(courses, gp, refine=False).k > 1
+
+
+def test_fifty_clusters_are_found():
+    courses, truth = drawn(60, 1001, of=50)
+    found = mixture(courses, tl.GP.se(0.3, 1.0, 0.3), robust=False, noise="common")
+    assert abs(found.k - 50) <= 2
+    assert nmi(found.nearest, truth) > 0.93
+    assert found.spread < 0.05
+
+
+def test_too_few_numbers_of_clusters_are_said():
+    courses, _ = drawn(30, 1001, of=5)
+    with pytest.warns(tl.DataWarning, match=r"the evidence still rises at 3 clusters.*--max-k"):
+        assert mixture(courses, tl.GP.se(0.3, 1.0, 0.3), max_k=3).k == 3

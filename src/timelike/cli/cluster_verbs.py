@@ -43,6 +43,7 @@ from timelike.runs.repeat import repeat as repeat_run
 from timelike.runs.terms import NEEDS, terms_from
 
 TOLERANCE = "Curves that differ by less than this are one cluster, in units of the values (mixture; instead of -k)."
+MAX_K = "Largest number of clusters that is tried (mixture; default: 40, and up to 200 for 3,000 courses)."
 SPREAD = "How much curves of a cluster differ, in units of the signal (mixture, evidence; default: learned)."
 ROBUST = "Let single wild values count for little, in the fit where they decide and in the mixture."
 
@@ -70,6 +71,7 @@ class _Number(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # gener
 @click.option("--out", type=FOLDER, required=True, help="Folder for the results.")
 @click.option("--method", default="mixture", show_default=True, help=f"{', '.join(METHODS)}.")
 @click.option("-k", type=_Number(), default="auto", show_default=True, help="Number of clusters.")
+@click.option("--max-k", type=int, help=MAX_K)
 @click.option("--tolerance", type=float, help=TOLERANCE)
 @click.option("--spread", type=float, help=SPREAD)
 @freedom_options(auto="; or auto: those that pay, for the mixture")

@@ -68,7 +68,7 @@ FREE = ("up_to", "max_delay")
 """Settings that every method takes: in what courses may differ and still be alike."""
 
 
-MIXED = ("k", "tolerance", "spread", "robust", "noise", "refine", "seed")
+MIXED = ("k", "max_k", "tolerance", "spread", "robust", "noise", "refine", "seed")
 """Settings of the mixture."""
 
 
@@ -119,3 +119,13 @@ def check_tolerance(name: str, k: int | None, tolerance: float | None) -> None:
         raise InputError(f"{name} has no tolerance: leave it out, or use {taking('tolerance')}.")
     if k is not None:
         raise InputError(f"k is {k} and tolerance {tolerance:g}: give one of them, the other follows.")
+
+
+def check_max_k(name: str, k: int | None, max_k: int | None) -> None:
+    """Raise if a method does not try numbers of clusters, or one is given besides the largest to try."""
+    if max_k is None:
+        return
+    if "max_k" not in METHODS[name].takes:
+        raise InputError(f"{name} tries no numbers of clusters: leave max_k out, or use {taking('max_k')}.")
+    if k is not None:
+        raise InputError(f"k is {k} and max_k {max_k}: give one of them, a number or the largest to try.")

@@ -16,7 +16,7 @@ from timelike.base.arrays import Floats, Ints
 from timelike.clusters.clustering import Clustering
 from timelike.clusters.curves.curve_clustering import CurveClustering
 from timelike.clusters.curves.evidence_linkage import evidence_linkage
-from timelike.clusters.curves.mixture import MAX_K, mixture
+from timelike.clusters.curves.mixture import mixture
 from timelike.estimators.base import CourseEstimator
 
 if TYPE_CHECKING:
@@ -102,8 +102,8 @@ class GPMixture(CurveClusterer):
         delay of each. With levels the model is fitted to courses moved to one level.
     robust, refine
         As in :func:`timelike.mixture`; the model stays as it is unless `refine` says otherwise.
-    max_clusters : int
-        Largest number of clusters that is tried.
+    max_clusters : int or None
+        Largest number of clusters that is tried; by default as in :func:`timelike.mixture`.
     random_state : int, RandomState or None
         For the sample of courses from which the search starts, where there are many.
 
@@ -144,7 +144,7 @@ class GPMixture(CurveClusterer):
     max_delay: float | None = None
     robust: bool = True
     refine: bool | str = False
-    max_clusters: int = MAX_K
+    max_clusters: int | None = None
     random_state: int | np.random.RandomState | None = 0
 
     def fit(self, X: ArrayLike, y: object = None) -> Self:

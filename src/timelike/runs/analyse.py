@@ -69,8 +69,8 @@ def analyse(
     say
         Called with a line about each step.
     **choices
-        ``changing``, ``most_variable``, ``scale``, ``kernel``, ``clock``, ``method``, ``k``, ``tolerance``, ``spread``,
-        ``up_to``, ``max_delay``, ``robust``, ``noise``, ``refine``, ``neighbors``, ``seed``, ``title``,
+        ``changing``, ``most_variable``, ``scale``, ``kernel``, ``clock``, ``method``, ``k``, ``max_k``, ``tolerance``,
+        ``spread``, ``up_to``, ``max_delay``, ``robust``, ``noise``, ``refine``, ``neighbors``, ``seed``, ``title``,
         ``time_unit``, ``value_name``: see :class:`timelike.runs.recipe.Recipe`. By default no course with a
         value is left out, and nothing is scaled.
 

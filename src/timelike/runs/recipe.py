@@ -55,6 +55,7 @@ class Choices(TypedDict, total=False):
     clock: Clock
     method: str
     k: int | None
+    max_k: int | None
     tolerance: float | None
     spread: float | None
     up_to: Names
@@ -90,6 +91,8 @@ class Recipe:
         Whether time runs slower and slower, see :func:`timelike.fit`: ``"auto"``, ``"linear"``, or a number.
     method, k
         How courses are grouped, and into how many clusters; None: the number is chosen.
+    max_k : int or None
+        Largest number of clusters that the mixture tries; None: as many as its number of courses warrants.
     tolerance : float or None
         Curves of the mixture that differ by less than this are one cluster, in units of the values (as scaled); instead
         of k.
@@ -128,6 +131,7 @@ class Recipe:
     clock: Clock = "auto"
     method: str = "mixture"
     k: int | None = None
+    max_k: int | None = None
     tolerance: float | None = None
     spread: float | None = None
     up_to: Names = ()
@@ -152,6 +156,7 @@ class Recipe:
         check_noise(self.noise)
         methods.check(self.method, self.k, self.spread, self.up_to)
         methods.check_tolerance(self.method, self.k, self.tolerance)
+        methods.check_max_k(self.method, self.k, self.max_k)
         if self.max_delay is not None and self.up_to != AUTO and "delay" not in self.up_to:
             raise InputError(f"max_delay is {self.max_delay:g}, but no delays are asked for: add 'delay' to up_to.")
 

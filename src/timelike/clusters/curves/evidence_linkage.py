@@ -17,7 +17,7 @@ from timelike.clusters.curves.curve_clustering import CurveClustering
 from timelike.clusters.curves.freedom_search import searched
 from timelike.clusters.curves.membership import Choice, Step, judged_at_nodes, placed_at
 from timelike.clusters.curves.merges import Merges, agglomerate
-from timelike.clusters.curves.mixture import LEAST_GAIN, MAX_K, sought
+from timelike.clusters.curves.mixture import LEAST_GAIN, sought
 from timelike.clusters.curves.notes import say_continuum, say_fewer
 from timelike.clusters.tree import cut_tree
 from timelike.courses import TimeCourses
@@ -149,7 +149,7 @@ def _learned(data: AnySpread, k: int | None) -> Choice:
     """
     few = data.draw(SCOUTS, seed=0)
     few = few.thinned(*searched(few)) if len(few.free) > 1 else few
-    choice = sought(few, None if k is None else min(k, len(few)), None, MAX_K, seed=0)
+    choice = sought(few, None if k is None else min(k, len(few)), None, None, seed=0)
     identical = climb(few, responsibilities(few, choice.fit), 0.0)
     earned = choice.fit.bound - identical.bound > LEAST_GAIN
     return choice if earned else replace(choice, fit=replace(choice.fit, spread=0.0))

@@ -28,7 +28,17 @@ from timelike.clusters.curves.granularity import KEPT, coarsest
 from timelike.clusters.curves.membership import Choice, steps, supported
 from timelike.clusters.curves.noise import COMMON
 from timelike.clusters.curves.noise_search import CLEAR, LISTENERS, improved, noise_of
-from timelike.clusters.curves.notes import say_doubt, say_fewer, say_freedoms, say_model, say_noise, say_noisy, say_wild
+from timelike.clusters.curves.notes import (
+    say_doubt,
+    say_fewer,
+    say_freedoms,
+    say_model,
+    say_more,
+    say_noise,
+    say_noisy,
+    say_wild,
+)
+from timelike.clusters.curves.one_cluster import one_cluster
 from timelike.clusters.curves.refinement import SLIGHT, Within, apart, maximised, promising, refined
 from timelike.clusters.curves.unknown_members import COURSES, gained
 from timelike.courses import TimeCourses
@@ -40,7 +50,8 @@ from timelike.gp.modelled import Modelled
 from timelike.gp.search_space import extent
 from timelike.gp.wild import NONE, wild_values
 
-MAX_K = 40
+LARGEST, SHARE = (40, 200), 15
+"""Clusters that are tried at most: one for so many courses that show the way, but at least and at most so many."""
 FEWEST = 4
 """The number of clusters is in doubt only above so many: fewer are seen at a glance."""
 TAIL_GAIN = 0.1
@@ -68,7 +79,7 @@ def mixture(
     up_to: str | Sequence[str] = (),
     max_delay: float | None = None,
     tolerance: float | None = None,
-    max_k: int = MAX_K,
+    max_k: int | None = None,
     seed: int = 0,
     effort: Effort = EFFORT,
 ) -> CurveClustering:
@@ -117,7 +128,8 @@ def mixture(
         Curves that differ by less than this are one cluster: a root mean square difference, in units of the values.
         0: the finest clusters that the courses support. By default as described above.
     max_k
-        Largest number of clusters that is tried.
+        Largest number of clusters that is tried: by default 40, and up to 200 where there are 3,000 courses. A warning
+        says where that is too few.
     seed
         For the sample of courses from which the search starts, where there are many.
     effort
@@ -151,6 +163,8 @@ def mixture(
         data, choice = search.of(sample(here.smooth()))
         free, here = here.free, here.freed(data.free)
         adapted = refine == "auto" and gp.log_likelihood is not None  # a model that was not fitted is the user's
+        if adapted and spread is None and k is None and len(data.free) == 1:
+            here, data, choice = with_model_of_one(search, here, data, choice)
         if (refine != "auto" and refine) or (adapted and promising(here, data, choice.fit, CLEAR)):
             here, data, choice = with_other_model(search, here, data, choice)
         if len(free) > 1:
@@ -161,6 +175,7 @@ def mixture(
         finest = finished(here, data, choice, "mixture", keep_single=k is not None, **known)
         result = finest if k is not None else settled(finest, choice, tolerance)
     say_fewer(result.k, k)
+    say_more(result.path, k, max_k or largest(min(len(courses), effort.walkers)))
     if tolerance is None:
         say_doubt(result)
     if k != 1:
@@ -173,11 +188,12 @@ def mixture(
     return result
 
 
-def check_settings(courses: Sized, k: int | None, spread: float | None, max_k: int) -> None:
+def check_settings(courses: Sized, k: int | None, spread: float | None, max_k: int | None) -> None:
     """Raise where a setting of the mixture makes no sense for so many courses."""
     if k is not None:
         checks.whole(k, "k", 1, len(courses), "courses")
-    checks.whole(max_k, "max_k")
+    if max_k is not None:
+        checks.whole(max_k, "max_k")
     check_spread(spread)
 
 
@@ -209,7 +225,7 @@ def check_noise(noise: str) -> None:
 
 
 def chosen(
-    data: AnySpread, k: int | None, spread: float | None, max_k: int, seed: int, effort: Effort = EFFORT
+    data: AnySpread, k: int | None, spread: float | None, max_k: int | None, seed: int, effort: Effort = EFFORT
 ) -> Choice:
     """The fit with k clusters, all of which have a course, or with as many as the bound prefers."""
     choice = sought(data, k, spread, max_k, seed, effort)
@@ -225,7 +241,7 @@ class Search:
 
     k: int | None
     spread: float | None
-    max_k: int
+    max_k: int | None
     seed: int
     effort: Effort
     noise: str
@@ -273,6 +289,25 @@ def with_other_model(
     """The model, the courses and the fit after hyperparameters were adapted to the clusters."""
     here, data, fit = refined(here, data, choice.fit, search.spread)
     return here, data, search.chosen(data) if search.k is None else Choice(fit, steps([fit], len(data)))
+
+
+def with_model_of_one(
+    search: Search, here: Modelled, data: AnySpread, choice: Choice
+) -> tuple[Modelled, AnySpread, Choice]:
+    """The model, the courses and the fit under what suits one cluster best, where several do not beat it.
+
+    Each is judged at hyperparameters of its own: what was fitted to courses as if each had a curve of its own knows the
+    curve of one family of them badly, and several clusters would only mend that.
+    """
+    best = choice.finest or choice.fit
+    if best.k == 1:
+        return here, data, choice
+    there, again, one = one_cluster(here, data)
+    if one.bound <= best.evidence:
+        return here, data, choice
+    if one.bound <= refined(here, data, best, None)[2].bound + best.gained:
+        return here, data, choice
+    return there, *search.of(again)
 
 
 def with_all_nodes(here: Modelled, few: AnySpread, free: Freedom, choice: Choice) -> tuple[Modelled, AnySpread, Choice]:
@@ -331,7 +366,7 @@ def _taking_turns(
 
 
 def sought(
-    data: Courses, k: int | None, spread: float | None, max_k: int, seed: int, effort: Effort = EFFORT
+    data: Courses, k: int | None, spread: float | None, max_k: int | None, seed: int, effort: Effort = EFFORT
 ) -> Choice:
     """The fit with k clusters, or with as many as the bound prefers, of courses in memory or on disk."""
     if k is not None:
@@ -340,7 +375,7 @@ def sought(
     few = data.draw(effort.walkers, seed)
     if len(few.nodes) > 1:
         few = few.draw(LISTENERS, seed)
-    fits = [with_gain(few, fit) for fit in walk(few, spread, min(max_k, len(few)), seed, effort)]
+    fits = [with_gain(few, fit) for fit in walk(few, spread, min(max_k or largest(len(few)), len(few)), seed, effort)]
     fit, finest = choose(fits)
     if few is data:
         return Choice(fit, steps(fits, len(few)), finest)
@@ -349,6 +384,17 @@ def sought(
         return Choice(lifted(data, fit, spread, effort), steps(fits, len(few)), finest)
     fits = _around(data, fits, spread, effort)
     return Choice(max(fits, key=lambda fit: fit.evidence), steps(fits, len(data)))
+
+
+def largest(count: int) -> int:
+    """How many clusters are tried with so many courses that show the way, at most.
+
+    Examples
+    --------
+    >>> largest(500), largest(1500), largest(3000)
+    (40, 100, 200)
+    """
+    return int(np.clip(count // SHARE, *LARGEST))
 
 
 def with_gain(data: Courses, fit: Fit) -> Fit:

@@ -28,8 +28,8 @@ from timelike.clusters.curves.bound import Fit, Rule
 from timelike.clusters.curves.curve_clustering import CurveClustering
 from timelike.clusters.curves.draws import sweeps
 from timelike.clusters.curves.membership import Choice, Step, counts, judged, kept, likeliest, staying, weighed_at_nodes
-from timelike.clusters.curves.mixture import MAX_K, check_settings, chosen, sought
-from timelike.clusters.curves.notes import say_continuum, say_fewer
+from timelike.clusters.curves.mixture import check_settings, chosen, largest, sought
+from timelike.clusters.curves.notes import say_continuum, say_fewer, say_more
 from timelike.clusters.curves.scratch import Block, BlocksOnDisk, Means, means_of, on_scratch, spooled
 from timelike.exceptions import DataWarning, InputError, warn
 from timelike.gp import GP, Curve
@@ -126,7 +126,7 @@ def mixture_from_chunks(
     *,
     spread: float | None = None,
     robust: bool = True,
-    max_k: int = MAX_K,
+    max_k: int | None = None,
     seed: int = 0,
     out: str | PathLike[str] | None = None,
     scratch: str | PathLike[str] | None = None,
@@ -200,6 +200,7 @@ def mixture_from_chunks(
         if out is not None:
             _write(Path(out), result, spool.names())
     say_fewer(result.k, k)
+    say_more(result.path, k, max_k or largest(min(len(result), effort.walkers)))
     say_continuum(result.k, choice, where="path has them all; ")
     _say_left_out(spool.left_out, spool.left_out + int(spool.counts @ spool.designs.sizes))
     return result
@@ -222,14 +223,16 @@ def _check_places(out: str | PathLike[str] | None, scratch: str | PathLike[str] 
         raise InputError(f"scratch: there is no folder {scratch}.")
 
 
-def _check_settings(k: int | None, spread: float | None, max_k: int) -> None:
+def _check_settings(k: int | None, spread: float | None, max_k: int | None) -> None:
     """Raise before the chunks are read, as far as the number of courses plays no part."""
     check_settings((), None, spread, max_k)
     if k is not None:
         checks.whole(k, "k")
 
 
-def _chosen(source: BlocksOnDisk, k: int | None, spread: float | None, max_k: int, seed: int, effort: Effort) -> Choice:
+def _chosen(
+    source: BlocksOnDisk, k: int | None, spread: float | None, max_k: int | None, seed: int, effort: Effort
+) -> Choice:
     """What the mixture in memory would choose; where that has room for all courses, it does so."""
     if len(source) > effort.many:
         return sought(source, k, spread, max_k, seed, effort)

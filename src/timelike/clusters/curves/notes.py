@@ -9,7 +9,7 @@ import numpy as np
 from timelike.base import checks
 from timelike.clusters.curves.curve_clustering import CurveClustering
 from timelike.clusters.curves.granularity import levels
-from timelike.clusters.curves.membership import Choice
+from timelike.clusters.curves.membership import Choice, Step
 from timelike.exceptions import DataWarning, warn
 from timelike.gp import GP
 from timelike.gp.wild import Wild
@@ -25,6 +25,16 @@ def say_fewer(found: int, k: int | None) -> None:
     if k is not None and found < k:
         message = f"asked for {k} clusters, the data support {found}: the others lost all their courses."
         warn(message, DataWarning)
+
+
+def say_more(path: Sequence[Step], k: int | None, most: int) -> None:
+    """Tell the user where more clusters than were tried might describe the courses better."""
+    if k is None and most > 1 and max(path, key=lambda step: step.bound).k >= most:
+        warn(
+            f"the evidence still rises at {most} clusters, the most that are tried: more may be there. Give max_k "
+            "(--max-k) for a larger limit, or k for a number of them.",
+            DataWarning,
+        )
 
 
 def say_continuum(shown: int, choice: Choice, where: str = "") -> None:

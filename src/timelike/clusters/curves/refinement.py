@@ -57,7 +57,7 @@ class Within:
         gp, more = self.gp, 2 if apart else 0
         theta, rest = np.split(by, [len(by) - 2 - more])
         signal, noise = np.exp(rest[:2]) * [gp.signal_sd, max(gp.noise_sd, 1e-12)]
-        model = _other(gp, gp.kernel.clone_with_theta(gp.kernel.theta + theta), signal_sd=signal, noise_sd=noise)
+        model = other(gp, gp.kernel.clone_with_theta(gp.kernel.theta + theta), signal_sd=signal, noise_sd=noise)
         if not apart:
             return Within(model, self.spread, self.scale)
         return Within(model, min(self.spread * float(np.exp(rest[2])), MAX_SPREAD), self.scale * float(np.exp(rest[3])))
@@ -67,7 +67,7 @@ class Within:
         return replace(sample(here.under(self.gp).smooth(), scale=self.scale), noise=noise)
 
 
-def _other(gp: GP, kernel: Kernel, **changed: float) -> GP:
+def other(gp: GP, kernel: Kernel, **changed: float) -> GP:
     """The model with another kernel, which makes no claim about its likelihood."""
     return replace(gp, kernel=kernel, log_likelihood=None, warnings=(), **changed)
 
@@ -91,9 +91,9 @@ def promising(here: Modelled, data: AnySpread, fit: Fit, least: float) -> bool:
     few, weights = drawn(here, data, fit, ASKED)
     now = _explained(replace(sample(few, scale=data.scale), noise=data.noise).at(fit.spread), weights)
     for factor in SCALES:
-        other = Within(_other(here.gp, rescaled(here.gp.kernel, factor)), fit.spread, data.scale)
+        tried = Within(other(here.gp, rescaled(here.gp.kernel, factor)), fit.spread, data.scale)
         try:
-            if _explained(other.information(few, data.noise).at(fit.spread), weights) > now + least:
+            if _explained(tried.information(few, data.noise).at(fit.spread), weights) > now + least:
                 return True
         except InputError:  # too rough
             continue

@@ -1,0 +1,86 @@
+"""One cluster under hyperparameters of its own: what any greater number of clusters has to beat.
+
+Hyperparameters are fitted to courses as if each had a curve of its own. Where all share one curve, that one curve says
+next to nothing about length scale and signal, however many courses there are, and deviations under a wrong length scale
+look like ever more clusters. With one cluster the deviations are the courses' own, and know their length scale well.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+
+from timelike.base.arrays import Floats
+from timelike.clusters.curves.ascent import MAX_SPREAD, climb_learning, responsibilities, sure
+from timelike.clusters.curves.bound import AnySpread, Clusters, Fit, explained, rescaled
+from timelike.clusters.curves.refinement import FURTHEST, Within, other
+from timelike.exceptions import InputError
+from timelike.gp import GP
+from timelike.gp.modelled import Modelled
+
+SCALES, NOISES = (0.4, 1.0, 2.5), (0.3, 0.9)
+"""Length scales in units of the model's, and shares of noise in what courses differ by, that are tried first."""
+LEAST = 0.01
+"""A spread from which another can be reached."""
+QUICK, MOST = 500, 30_000
+"""So many courses, drawn at random, are looked at first, and so many decide."""
+STEPS = (0.3, 200), (0.03, 100)
+"""First steps of the logarithms, and how many are taken, with few courses and with many."""
+
+
+@dataclass(frozen=True, eq=False)
+class OneCluster:
+    """Courses that share a curve, and a model from which others are steps of logarithms."""
+
+    here: Modelled
+    start: Within
+
+    def within(self, by: Floats) -> Within:
+        """The model after steps of the logarithms of kernel, signal, noise and spread."""
+        moved = self.start.moved(by[:-1], apart=False)
+        return Within(moved.gp, min(self.start.spread * float(np.exp(by[-1])), MAX_SPREAD))
+
+    def loss(self, by: Floats) -> float:
+        """Minus what the bound has under the model after these steps."""
+        try:
+            within = self.within(by)
+            state = within.information(self.here).at(within.spread)
+        except InputError:  # a place where no model is
+            return np.inf
+        r = np.eye(1, 2)[np.zeros(len(state), dtype=np.intp)]
+        return -explained(state, Clusters.of(state, r), r)
+
+    def best(self, step: float, most: int) -> Within:
+        """The model that explains the courses best, by a simplex search."""
+        from scipy.optimize import minimize
+
+        count = len(self.start.gp.kernel.theta) + 3
+        simplex = np.vstack([np.zeros(count), step * np.eye(count)])
+        options = {"maxfev": most, "xatol": step / 100, "fatol": 0.02, "initial_simplex": simplex}
+        bounds = np.tile([-FURTHEST, FURTHEST], (count, 1))
+        found = minimize(self.loss, np.zeros(count), method="Nelder-Mead", bounds=bounds, options=options)
+        return self.within(found.x) if np.isfinite(found.fun) else self.start
+
+
+def one_cluster(here: Modelled, data: AnySpread) -> tuple[Modelled, AnySpread, Fit]:
+    """The model that suits courses best if all share one curve, their information under it, and the fit."""
+    everyone = sure(np.zeros(len(data), dtype=np.intp), 1)
+    plain = climb_learning(data, everyone)
+    order = np.random.default_rng(0).permutation(np.flatnonzero(responsibilities(data, plain).r[:, -1] < 0.5))
+    quick, many = (here.gp.at(here.courses.select(np.sort(order[:count])), here.free) for count in (QUICK, MOST))
+    zero = np.zeros(len(here.gp.kernel.theta) + 3)
+    start = min(_starts(here.gp, plain.spread), key=lambda start: OneCluster(quick, start).loss(zero))
+    found = OneCluster(many, OneCluster(quick, start).best(*STEPS[0])).best(*STEPS[1])
+    under, information = here.under(found.gp), found.information(here)
+    return under, information, climb_learning(information, everyone, near=found.spread)
+
+
+def _starts(gp: GP, spread: float) -> list[Within]:
+    """Models to start from: the one that there is, and others whose noise and spread explain as much together."""
+    variance, found = (spread * gp.signal_sd) ** 2 + gp.noise_sd**2, [Within(gp, max(spread, LEAST))]
+    for scale, share in product(SCALES, NOISES):
+        model = other(gp, rescaled(gp.kernel, scale), noise_sd=float(np.sqrt(share * variance)))
+        found.append(Within(model, float(np.sqrt((1 - share) * variance)) / gp.signal_sd))
+    return found
