@@ -20,6 +20,8 @@ from timelike.clusters.curves.bound import NONE, Clusters, Fit, Given, log_prior
 from timelike.clusters.curves.left_out import left_out, predictive
 from timelike.clusters.curves.membership import kept
 from timelike.clusters.curves.mixture import choose, mixture
+from timelike.clusters.curves.noise import Noise
+from timelike.clusters.curves.one_cluster import one_cluster
 from timelike.clusters.nmi import nmi
 from timelike.gp.information import evidence
 
@@ -664,12 +666,12 @@ def test_one_family_is_one_cluster_under_its_own_hyperparameters():
     assert mixture(courses, gp, refine=False).k > 1
 
 
-def test_fifty_clusters_are_found():
-    courses, truth = drawn(60, 1001, of=50)
-    found = mixture(courses, tl.GP.se(0.3, 1.0, 0.3), robust=False, noise="common")
-    assert abs(found.k - 50) <= 2
-    assert nmi(found.nearest, truth) > 0.93
-    assert found.spread < 0.05
+def test_one_cluster_of_courses_with_a_noise_of_their_own():
+    courses, _ = drawn(200, 1, spread=0.2)
+    here = tl.GP.se(0.65, 2.0, 0.31, mean=0.6).at(courses)
+    _, information, fit = one_cluster(here, replace(sample(here), noise=Noise(np.array([-0.7, 0.0, 0.7]))))
+    assert fit.k == 1
+    assert len(information) == 200
 
 
 def test_too_few_numbers_of_clusters_are_said():

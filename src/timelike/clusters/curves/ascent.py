@@ -47,12 +47,8 @@ COARSE, ONE_COARSE = (7, 9), (25, 13)
 """moved by so many nodes of gains, and of delays, at most: where both are free, and where one is,"""
 COARSE_RANK = 10
 """and seen in so many directions."""
-SMALL = 0.02
-"""A spread below this is sought from none on; a larger one"""
-NEIGHBOUR, AWAY, PARABOLAS = 1.2, 4.0, 5
-"""between neighbours of one that is known, so many times its square, no further away, in few steps."""
-REGROWN = 0.7
-"""Merges are sought anew where the spread has fallen below this share of the one that they were found with."""
+NEIGHBOUR, AWAY, PARABOLAS = 1.1, 2.0, 5
+"""A spread is sought between neighbours of one that is known, so many times as large, no further away, in few steps."""
 PATIENCE = 4
 """The number of clusters is raised until the bound has not risen for so many steps."""
 
@@ -201,7 +197,7 @@ def best_spread(data: AnySpread, given: Given, near: float | None = None) -> flo
         return -explained(state, Clusters.of(state, r), r)
 
     single = len(data.nodes) == 1
-    if near is not None and single and (found := _lowest(loss, near)) is not None:
+    if near and single and (found := _lowest(loss, near)) is not None:
         return found
     options = {"xatol": 1e-4 if single else 2e-3}  # where noise is uncertain, so is the spread
     bounds = (0.0, MAX_SPREAD) if near is None or single else (0.7 * near, 1.4 * near + 0.02)
@@ -210,24 +206,20 @@ def best_spread(data: AnySpread, given: Given, near: float | None = None) -> flo
 
 
 def _lowest(loss: Callable[[float], float], near: float) -> float | None:
-    """Where the loss is lowest, by parabolas in the square from around `near` on; None where they lead away from it."""
-    square, small = max(near, SMALL) ** 2, near < SMALL
-    points = [0.0, square / 2, square] if small else [square / NEIGHBOUR, square, square * NEIGHBOUR]
-
-    def of(square: float) -> float:
-        return loss(float(np.sqrt(square)))
-
+    """Where the loss is lowest, by parabolas through three points around `near`; None where they lead away from it."""
+    points = [near / NEIGHBOUR, near, near * NEIGHBOUR]
     for _ in range(PARABOLAS):
-        a, b, c = sorted(points, key=of)[:3]
-        bend = (of(b) - of(a)) / (b - a), (of(c) - of(a)) / (c - a)
+        a, b, c = sorted(points, key=loss)[:3]
+        bend = (loss(b) - loss(a)) / (b - a), (loss(c) - loss(a)) / (c - a)
         curvature = (bend[0] - bend[1]) / (b - c)
-        x = (a + b - bend[0] / curvature) / 2 if curvature > 0 else -1.0 if bend[0] > 0 else np.inf
-        x = max(x, 0.0)
-        if x > square * AWAY or (x < square / AWAY and not small):
+        if curvature <= 0:
             return None
-        if x in points or abs(np.sqrt(x) - np.sqrt(a)) < 1e-4 or 0 < curvature * (x - a) ** 2 < 1e-4:
-            return float(np.sqrt(min([*points, x], key=of)))
+        x = (a + b - bend[0] / curvature) / 2
+        if not near / AWAY < x < near * AWAY:
+            return None
         points.append(x)
+        if abs(x - a) < 1e-4 or curvature * (x - a) ** 2 < 1e-4:
+            return min(points, key=loss)
     return None
 
 
@@ -244,12 +236,6 @@ class Starts:
         self.tree = self._grow()
         if spread is None and len(data) > 2 and len(data.free) == 1:
             self.spread = best_spread(self.scouts, self._certain(min(8, len(data))))
-            self.tree = self._grow()
-
-    def closer(self, spread: float | None) -> None:
-        """Merge anew if courses of a cluster differ by clearly less than the merges took for granted."""
-        if spread is not None and spread < REGROWN * self.spread and len(self.data.free) == 1:
-            self.spread = spread
             self.tree = self._grow()
 
     def at(self, k: int) -> Given:
@@ -371,7 +357,6 @@ def walk(data: AnySpread, spread: float | None, max_k: int, seed: int, effort: E
         top = max((fit.bound for fit in fits.values()), default=-np.inf)
         found = climbed(data, starts.at(k), spread, near)
         near = found.spread
-        starts.closer(near if spread is None else None)
         _offer(fits, found)
         stalled = 0 if found.bound > top else stalled + 1
         if stalled == PATIENCE:

@@ -50,8 +50,7 @@ from timelike.gp.modelled import Modelled
 from timelike.gp.search_space import extent
 from timelike.gp.wild import NONE, wild_values
 
-LARGEST, SHARE = (40, 200), 15
-"""Clusters that are tried at most: one for so many courses that show the way, but at least and at most so many."""
+MAX_K = 40
 FEWEST = 4
 """The number of clusters is in doubt only above so many: fewer are seen at a glance."""
 TAIL_GAIN = 0.1
@@ -128,8 +127,7 @@ def mixture(
         Curves that differ by less than this are one cluster: a root mean square difference, in units of the values.
         0: the finest clusters that the courses support. By default as described above.
     max_k
-        Largest number of clusters that is tried: by default 40, and up to 200 where there are 3,000 courses. A warning
-        says where that is too few.
+        Largest number of clusters that is tried, by default 40. A warning says where that may be too few.
     seed
         For the sample of courses from which the search starts, where there are many.
     effort
@@ -175,7 +173,7 @@ def mixture(
         finest = finished(here, data, choice, "mixture", keep_single=k is not None, **known)
         result = finest if k is not None else settled(finest, choice, tolerance)
     say_fewer(result.k, k)
-    say_more(result.path, k, max_k or largest(min(len(courses), effort.walkers)))
+    say_more(result.path, k, max_k or MAX_K)
     if tolerance is None:
         say_doubt(result)
     if k != 1:
@@ -375,7 +373,7 @@ def sought(
     few = data.draw(effort.walkers, seed)
     if len(few.nodes) > 1:
         few = few.draw(LISTENERS, seed)
-    fits = [with_gain(few, fit) for fit in walk(few, spread, min(max_k or largest(len(few)), len(few)), seed, effort)]
+    fits = [with_gain(few, fit) for fit in walk(few, spread, min(max_k or MAX_K, len(few)), seed, effort)]
     fit, finest = choose(fits)
     if few is data:
         return Choice(fit, steps(fits, len(few)), finest)
@@ -384,17 +382,6 @@ def sought(
         return Choice(lifted(data, fit, spread, effort), steps(fits, len(few)), finest)
     fits = _around(data, fits, spread, effort)
     return Choice(max(fits, key=lambda fit: fit.evidence), steps(fits, len(data)))
-
-
-def largest(count: int) -> int:
-    """How many clusters are tried with so many courses that show the way, at most.
-
-    Examples
-    --------
-    >>> largest(500), largest(1500), largest(3000)
-    (40, 100, 200)
-    """
-    return int(np.clip(count // SHARE, *LARGEST))
 
 
 def with_gain(data: Courses, fit: Fit) -> Fit:

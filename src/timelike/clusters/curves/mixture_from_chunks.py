@@ -28,7 +28,7 @@ from timelike.clusters.curves.bound import Fit, Rule
 from timelike.clusters.curves.curve_clustering import CurveClustering
 from timelike.clusters.curves.draws import sweeps
 from timelike.clusters.curves.membership import Choice, Step, counts, judged, kept, likeliest, staying, weighed_at_nodes
-from timelike.clusters.curves.mixture import check_settings, chosen, largest, sought
+from timelike.clusters.curves.mixture import MAX_K, check_settings, chosen, sought
 from timelike.clusters.curves.notes import say_continuum, say_fewer, say_more
 from timelike.clusters.curves.scratch import Block, BlocksOnDisk, Means, means_of, on_scratch, spooled
 from timelike.exceptions import DataWarning, InputError, warn
@@ -200,7 +200,7 @@ def mixture_from_chunks(
         if out is not None:
             _write(Path(out), result, spool.names())
     say_fewer(result.k, k)
-    say_more(result.path, k, max_k or largest(min(len(result), effort.walkers)))
+    say_more(result.path, k, max_k or MAX_K)
     say_continuum(result.k, choice, where="path has them all; ")
     _say_left_out(spool.left_out, spool.left_out + int(spool.counts @ spool.designs.sizes))
     return result

@@ -68,7 +68,9 @@ def one_cluster(here: Modelled, data: AnySpread) -> tuple[Modelled, AnySpread, F
     """The model that suits courses best if all share one curve, their information under it, and the fit."""
     everyone = sure(np.zeros(len(data), dtype=np.intp), 1)
     plain = climb_learning(data, everyone)
-    order = np.random.default_rng(0).permutation(np.flatnonzero(responsibilities(data, plain).r[:, -1] < 0.5))
+    rows = responsibilities(data, plain).r
+    outside = rows.reshape(-1, len(data), 2).sum(axis=0)[:, -1]  # of all nodes
+    order = np.random.default_rng(0).permutation(np.flatnonzero(outside < 0.5))
     quick, many = (here.gp.at(here.courses.select(np.sort(order[:count])), here.free) for count in (QUICK, MOST))
     zero = np.zeros(len(here.gp.kernel.theta) + 3)
     start = min(_starts(here.gp, plain.spread), key=lambda start: OneCluster(quick, start).loss(zero))
