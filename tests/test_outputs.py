@@ -31,12 +31,13 @@ FILES = {"path_or_buf", "path", "fname", "file", "filename", "fileobj", "store",
 OURS_THAT_SAVE = {"gp", "model_of", "saved", "plot", "record", "run"}
 """``save`` of these goes through the guards, or this test finds what they call; every other ``save`` writes."""
 ALLOWED = {
+    "base/dask_workers.py": "empty files that show whether workers see a folder and may write there, removed at once",
+    "base/locks.py": {"locked"},  # a line that says who holds the lock
     "app/inputs.py": {"add"},  # a file that somebody gives: it goes if it is not whole
     "app/results.py": {"zipped"},  # bytes for a browser
     "app/serve.py": {"_open"},  # a page in the browser
     "pairs/on_disk/stores.py": "tiles in a folder of its own, which takes the final name when all of them are there",
     "pairs/on_disk/journal.py": "lines of a journal, each with a checksum: a line that was cut off does not count",
-    "pairs/on_disk/write.py": "empty files that show whether workers see a folder and may write there, removed at once",
     "clusters/curves/scratch.py": "values and names of a stream of courses, in a temporary folder, removed after",
     "reproduce/repeats.py": "lines added to a journal: a line that was cut off is removed",
     "ontology/terms.py": "an example of a few lines in a temporary folder, read again and removed",

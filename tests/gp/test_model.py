@@ -88,9 +88,10 @@ def test_posterior_of_many_values_is_never_that_of_a_large_basis(nu, functions, 
     times, at = np.linspace(0, 1, count), np.array([-0.1, 0.31, 1.0])
     values = np.sin(6 * times) + np.cos(40 * times) / 10
     kernel = Counted(0.3, nu=nu)
-    curve = GP(kernel, SIGNAL, NOISE, MEAN).posterior(TimeCourses.from_arrays(times, [values]), at)
-    assert (kernel.columns > 0) == (count > DENSE_POINTS)
-    assert kernel.columns <= functions
+    gp = GP(kernel, SIGNAL, NOISE, MEAN)
+    curve = gp.posterior(TimeCourses.from_arrays(times, [values]), at)
+    assert (gp.kernel.columns > 0) == (count > DENSE_POINTS)  # the model has a kernel of its own
+    assert gp.kernel.columns <= functions
     mean, sd = oracle.posterior(
         times, values, at, lambda x, z: SIGNAL**2 * kernel(x[:, None], z[:, None]), NOISE**2, MEAN
     )

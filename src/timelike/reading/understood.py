@@ -124,7 +124,7 @@ class Understood:
 
 def without_values(names: Sequence[str]) -> list[str]:
     """A note about courses that were left out."""
-    return [f"left out {part.what}: {first_few(names)}" for part in empty_courses(names)]
+    return [f"left out {counted(len(names), 'course')} without any value: {first_few(names)}"] if names else []
 
 
 def empty_courses(names: Sequence[str]) -> list[LeftOut]:

@@ -25,8 +25,9 @@ def names_by_cluster(clustering: Clustering, courses: TimeCourses) -> dict[str, 
 
     Examples
     --------
+    >>> import numpy as np
     >>> courses = TimeCourses.from_arrays([0, 1], [[0, 1], [0, 1], [5, 4]], ["a | x", "a | y", "b | x"])
-    >>> names_by_cluster(Clustering([0, 0, -1], courses.names, "any"), courses)
+    >>> names_by_cluster(Clustering(np.array([0, 0, -1]), courses.names, 1, "any"), courses)
     {'cluster_0': ['a'], 'none': ['b']}
     """
     found: dict[int, dict[str, None]] = {label: {} for label in range(clustering.k)}
