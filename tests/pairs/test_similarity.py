@@ -163,6 +163,7 @@ def test_wide_parts_have_the_bits_of_a_file(count, tmp_path):
     courses = TimeCourses.from_arrays(np.linspace(0, 1, 8), np.random.default_rng(0).standard_normal((count, 8)))
     wide = Case(courses, route="grid", cut=Cut(64, 128))
     assert wide.job().part == (64, 128)
+    assert wide.job().parts()[0][1] == slice(0, count // EVEN * EVEN or count)
     whole = wide.values()
     assert_array_equal(whole, whole.T)
     assert_array_equal(wide.to_file(tmp_path / "S.npy"), whole)

@@ -73,7 +73,7 @@ class Job:
 
     @cached_property
     def part(self) -> tuple[int, int]:
-        """Rows and columns that the route computes at once.
+        """Rows and columns that the route computes at once, of a tile; of all values see :meth:`parts`.
 
         Where no mirror is needed parts are as wide as a tile: long rows are written faster. Elsewhere none is much
         smaller than the others.
@@ -115,19 +115,24 @@ class Job:
 
     def tiles(self) -> list[Tile]:
         """All tiles that have to be computed."""
-        return upper_tiles(self.shape[0], self.size[0]) if self.square else self._all_tiles()
+        return upper_tiles(self.shape[0], self.size[0]) if self.square else all_tiles(*self.shape, *self.size)
 
     def parts(self) -> list[Tile]:
-        """All parts to compute where all values are at hand: none of those that are copied from their mirror image."""
-        tiles = self._all_tiles() if self.mirrors_itself else self.tiles()
-        return [part for tile in tiles for part in self.parts_of(tile)]
+        """All parts to compute where all values are at hand: none of those that are copied from their mirror image.
 
-    def _all_tiles(self) -> list[Tile]:
-        return all_tiles(*self.shape, *self.size)
+        Where no mirror is needed they are as wide as all values, which memory takes in the order in which it lies.
+        """
+        if self.mirrors_itself:
+            return self._cut((slice(0, self.shape[0]), slice(0, self.shape[1])), (self.part[0], self.shape[1]))
+        return [part for tile in self.tiles() for part in self.parts_of(tile)]
 
     def parts_of(self, tile: Tile) -> list[Tile]:
         """What the route computes at once of a tile; nothing below the diagonal that has to be copied."""
-        rows, cols = (self._spans(span, size) for span, size in zip(tile, self.part, strict=True))
+        return self._cut(tile, self.part)
+
+    def _cut(self, tile: Tile, part: tuple[int, int]) -> list[Tile]:
+        """Parts of a tile with so many rows and columns."""
+        rows, cols = (self._spans(span, size) for span, size in zip(tile, part, strict=True))
         pairs = [(r, c) for r in rows for c in cols]
         return [(r, c) for r, c in pairs if not self.square or r.start < c.stop or self.is_even((r, c))]
 

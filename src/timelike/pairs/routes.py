@@ -81,8 +81,8 @@ class OneGridRoute:
     name = "grid"
     side = 128  # rows: a part and what makes it stay in the cache
     symmetric = True
-    left: Floats
-    right: Floats
+    left: Floats  # (N, r + 2)
+    right: Floats  # (r + 2, N)
 
     @classmethod
     def of(cls, form: PairForm, means: Floats) -> OneGridRoute:
@@ -90,7 +90,7 @@ class OneGridRoute:
         weight, vectors = np.linalg.eigh(_symmetric(form.bilinear))
         x = means @ (vectors * np.sqrt(np.maximum(weight, 0)))
         q, ones = form.constant / 2 - _half_squares(means @ form.root), np.ones(len(means))
-        return cls(np.column_stack([q, ones, x]), np.column_stack([ones, q, x]))
+        return cls(np.column_stack([q, ones, x]), np.vstack([ones, q, x.T]))
 
     @property
     def order(self) -> Ints:
@@ -99,7 +99,7 @@ class OneGridRoute:
 
     def tile(self, rows: Ints, cols: Ints, out: Floats) -> None:
         """Write the similarities of the courses `rows` to the courses `cols` into `out`."""
-        np.matmul(self.left[_stretch(rows)], self.right[_stretch(cols)].T, out=out)
+        np.matmul(self.left[_stretch(rows)], self.right[:, _stretch(cols)], out=out)
 
 
 def _stretch(which: Ints) -> Ints | slice:
