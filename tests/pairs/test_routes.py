@@ -16,6 +16,7 @@ from timelike import GP, TimeCourses
 from timelike.gp.information import log_det_plus_identity
 from timelike.gp.modelled import MAX_RANK
 from timelike.pairs import elimination
+from timelike.pairs.elimination import Side
 from timelike.pairs.routes import FEW, DenseRoute, GridRoute, InformationRoute, pair_form, route
 
 SIGNAL, NOISE, MEAN = 1.3, 0.4, 0.2
@@ -138,11 +139,23 @@ def test_the_chosen_route_is_the_oracle_with_many_distinct_times(kernel):
 # -- engines ------------------------------------------------------------------------------------------------------
 
 
-def get(name):
+def engine_of(name):
     if name == "numba":
         pytest.importorskip("numba")
         return elimination.compiled_engine
     return {"numpy": elimination.numpy_engine, "precise": elimination.precise_engine}[name]
+
+
+def get(name):
+    """An engine as a function of two sides, whose result is new."""
+    run = engine_of(name)
+
+    def gains(left, right):
+        out = np.full((len(left.own), len(right.own)), np.nan)
+        run(left, right, out)
+        return out
+
+    return gains
 
 
 def stacks(rank, rows, cols, size=1.0, seed=0):
@@ -156,35 +169,42 @@ def stacks(rank, rows, cols, size=1.0, seed=0):
     return *draw(rows), *draw(cols)
 
 
-def packed(A_i, z_i, A_j, z_j):
+def packed(A_i, z_i, A_j, z_j, own=0.0):
     triangle = np.tril_indices(z_i.shape[1])
-    return [np.ascontiguousarray(a) for a in (A_i[:, *triangle].T, z_i.T, A_j[:, *triangle].T, z_j.T)]
+    return [
+        Side(*(np.ascontiguousarray(part) for part in (A[:, *triangle].T, z.T, np.full(len(z), own))))
+        for A, z in ((A_i, z_i), (A_j, z_j))
+    ]
+
+
+def cut(side, which):
+    return Side(*(np.ascontiguousarray(part[..., which]) for part in side))
 
 
 def expected(name, A_i, z_i, A_j, z_j):
     """The two formulas of the module, pair by pair."""
-    quadratic, log_det = np.empty((2, len(z_i), len(z_j)))
-    for i, j in np.ndindex(quadratic.shape):
+    result = np.empty((len(z_i), len(z_j)))
+    for i, j in np.ndindex(result.shape):
         A, m_i, m_j = A_i[i] + A_j[j], z_i[i], z_j[j]
         precision = np.eye(len(A)) + A
         z, rest = m_i + m_j, 0.0
-        if name == "precise":  # z are posterior means, and the answer is the quadratic part of s itself
+        if name == "precise":  # z are posterior means, and the answer is s itself but for the determinants alone
             d = m_j - m_i
             z, rest = A_j[j] @ d + m_j, m_i @ m_j - m_j @ m_j / 2 - d @ A_j[j] @ d / 2
-        quadratic[i, j] = z @ np.linalg.solve(precision, z) / 2 + rest
-        log_det[i, j] = log_det_plus_identity(A)
-    return quadratic, log_det
+        result[i, j] = z @ np.linalg.solve(precision, z) / 2 + rest - log_det_plus_identity(A) / 2
+    return result
 
 
 @pytest.mark.parametrize("rank", [1, 2, 4, 5, 8, 9, 17, elimination.STRAIGHT, elimination.STRAIGHT + 1])
 @pytest.mark.parametrize("size", [1e-6, 1.0, 1e6])
 @pytest.mark.parametrize("name", ENGINES)
 def test_engines_compute_the_formula(name, size, rank):
-    sides = stacks(rank, 3, 7, size)
-    quadratic, log_det = get(name)(*packed(*sides))
-    expected_quadratic, expected_log_det = expected(name, *sides)
-    assert_allclose(quadratic, expected_quadratic, rtol=1e-8, atol=1e-13 * max(1, size))
-    assert_allclose(log_det, expected_log_det, rtol=1e-10, atol=1e-14 * size)
+    A_i, z_i, A_j, z_j = sides = stacks(rank, 3, 11, size)
+    found, wanted = get(name)(*packed(*sides)), expected(name, *sides)
+    assert_allclose(found, wanted, rtol=1e-8, atol=1e-13 * max(1, size))
+    assert_allclose(get(name)(*packed(*sides, own=2.5)), wanted - 5, rtol=1e-8, atol=1e-13 * max(1, size))
+    log_det = -2 * get(name)(*packed(A_i, 0 * z_i, A_j, 0 * z_j))
+    assert_allclose(log_det, -2 * expected(name, A_i, 0 * z_i, A_j, 0 * z_j), rtol=1e-10, atol=1e-14 * size)
 
 
 @pytest.mark.parametrize("name", ENGINES)
@@ -192,65 +212,85 @@ def test_a_product_of_many_large_pivots_does_not_overflow(name):
     """17 pivots of 2e30: their product is 1e515."""
     rank = 17
     A = (1e30 * np.eye(rank))[np.tril_indices(rank)][:, None]
-    _, log_det = get(name)(A, np.zeros((rank, 1)), A, np.zeros((rank, 1)))
-    assert log_det[0, 0] == pytest.approx(rank * np.log(2e30), rel=1e-14)
+    side = Side(A, np.zeros((rank, 1)), np.zeros(1))
+    assert -2 * get(name)(side, side)[0, 0] == pytest.approx(rank * np.log(2e30), rel=1e-14)
 
 
 @pytest.mark.parametrize("name", ENGINES)
 def test_a_pair_that_is_small_beside_one_that_is_large_keeps_its_digits(name):
     """One pair must not decide for the others how logarithms are taken."""
     small, large = np.array([1e-20, 0.0, 3e-20]), np.array([1e30, 0.0, 1e30])
-    sides = np.stack([small, large], axis=1)
-    _, log_det = get(name)(sides, np.zeros((2, 2)), sides, np.zeros((2, 2)))
+    side = Side(np.stack([small, large], axis=1), np.zeros((2, 2)), np.zeros(2))
+    log_det = -2 * get(name)(side, side)
     assert log_det[0, 0] == pytest.approx(8e-20, rel=1e-13)
     assert log_det[1, 1] == pytest.approx(2 * np.log(2e30), rel=1e-14)
+
+
+@pytest.mark.parametrize("name", ["numpy", "numba"])
+def test_logarithms_are_right_to_the_last_digits(name):
+    pivots = np.concatenate([10.0 ** np.arange(-18, 300, 3), np.linspace(0.1, 3, 200), 2.0 ** np.arange(1, 40) - 1])
+    nothing = Side(np.zeros((1, 1)), np.zeros((1, 1)), np.zeros(1))
+    found = get(name)(nothing, Side(pivots[None], np.zeros((1, len(pivots))), np.zeros(len(pivots))))[0]
+    assert_allclose(-2 * found, np.log1p(pivots), rtol=3e-16)
 
 
 @pytest.mark.parametrize("name", ENGINES)
 @pytest.mark.parametrize("shape", [(1, 1), (1, 5000), (5000, 1), (63, 65), (70, 130)])
 def test_every_pair_of_a_block_is_computed_as_if_alone(name, shape):
-    sides = packed(*stacks(3, *shape))
-    whole = get(name)(*sides)
+    left, right = packed(*stacks(3, *shape), own=0.7)
+    whole = get(name)(left, right)
+    assert whole.shape == shape
     for i, j in [(0, 0), (shape[0] - 1, shape[1] - 1), (shape[0] // 2, shape[1] // 3)]:
-        alone = get(name)(*(np.ascontiguousarray(s[:, [k]]) for s, k in zip(sides, (i, i, j, j), strict=True)))
-        for part, one in zip(whole, alone, strict=True):
-            assert part.shape == shape
-            assert part[i, j] == pytest.approx(one[0, 0], rel=1e-12)
+        assert whole[i, j] == pytest.approx(get(name)(cut(left, [i]), cut(right, [j]))[0, 0], rel=1e-12)
 
 
 @pytest.mark.parametrize("name", ENGINES)
 def test_engines_leave_their_arguments_alone(name):
     sides = packed(*stacks(4, 3, 5))
-    before = [a.copy() for a in sides]
+    before = [part.copy() for side in sides for part in side]
     get(name)(*sides)
-    for side, copy in zip(sides, before, strict=True):
-        np.testing.assert_array_equal(side, copy)
+    for part, copy in zip([part for side in sides for part in side], before, strict=True):
+        np.testing.assert_array_equal(part, copy)
+
+
+@pytest.mark.parametrize("name", ENGINES)
+def test_engines_take_views_and_write_into_one(name):
+    left, right = packed(*stacks(4, 9, 40))
+    whole, out = get(name)(left, right), np.full((20, 70), np.nan)
+    views = (Side(*(part[..., which] for part in side)) for side, which in ((left, slice(2, 7)), (right, slice(3, 33))))
+    engine_of(name)(*views, out[5:10, 20:50])
+    assert_allclose(out[5:10, 20:50], whole[2:7, 3:33], rtol=1e-12)
+    out[5:10, 20:50] = np.nan
+    assert np.isnan(out).all()
+
+
+@pytest.mark.parametrize("name", ENGINES)
+def test_engines_take_no_courses_at_all(name):
+    left, right = packed(*stacks(4, 3, 5))
+    assert get(name)(cut(left, []), right).shape == (0, 5)
+    assert get(name)(left, cut(right, [])).shape == (3, 0)
 
 
 def test_the_two_engines_agree():
     sides = packed(*stacks(6, 40, 50))
-    for numpy_part, numba_part in zip(get("numpy")(*sides), get("numba")(*sides), strict=True):
-        assert_allclose(numpy_part, numba_part, rtol=1e-11, atol=1e-13)
+    assert_allclose(get("numpy")(*sides), get("numba")(*sides), rtol=1e-11, atol=1e-13)
 
 
 def test_straight_code_has_the_same_bits_wherever_a_pair_lies():
-    sides = packed(*stacks(6, 5, 37))
-    whole = get("numba")(*sides)
-    A_i, b_i, A_j, b_j = sides
-    for cut in (1, 3, 8, 20):
-        part = get("numba")(A_i, b_i, np.ascontiguousarray(A_j[:, cut:]), np.ascontiguousarray(b_j[:, cut:]))
-        for of_whole, of_part in zip(whole, part, strict=True):
-            np.testing.assert_array_equal(of_whole[:, cut:], of_part)
+    left, right = packed(*stacks(6, 5, 37))
+    whole = get("numba")(left, right)
+    for first in (1, 3, 8, 20, 34):
+        np.testing.assert_array_equal(whole[:, first:], get("numba")(left, cut(right, slice(first, None))))
 
 
 def test_threads_that_want_the_same_new_code_share_it():
     get("numba")
     sides = packed(*stacks(7, 5, 9))
     with ThreadPoolExecutor(4) as pool:
-        found = list(pool.map(lambda _: elimination.compiled_engine(*sides), range(8)))
-    for quadratic, log_det in found:
-        np.testing.assert_array_equal(quadratic, found[0][0])
-        assert_allclose(log_det, expected("numba", *stacks(7, 5, 9))[1], rtol=1e-10)
+        found = list(pool.map(lambda _: get("numba")(*sides), range(8)))
+    for gains in found:
+        np.testing.assert_array_equal(gains, found[0])
+    assert_allclose(found[0], expected("numba", *stacks(7, 5, 9)), rtol=1e-10)
 
 
 def test_straight_code_needs_no_compiler_of_python():
@@ -258,7 +298,8 @@ def test_straight_code_needs_no_compiler_of_python():
     get("numba")
     program = (
         "import sys, numpy as np\nfrom timelike.pairs import elimination\n"
-        "side = np.ones((3, 4)), np.ones((2, 4))\nelimination.compiled_engine(*side, *side)\n"
+        "side = elimination.Side(np.ones((3, 4)), np.ones((2, 4)), np.ones(4))\n"
+        "elimination.compiled_engine(side, side, np.empty((4, 4)))\n"
         "print('llvmlite' in sys.modules, 'numba' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
@@ -286,7 +327,7 @@ def test_both_engines_serve_the_information_route(name, matrix_of):
     times, values, _ = oracle.example("own", count=8)
     gp = GP.se(0.4, SIGNAL, NOISE, MEAN)
     way = InformationRoute.of(gp.at(TimeCourses.from_arrays(times, values)).information)
-    S = matrix_of(replace(way, engine=get(name)))
+    S = matrix_of(replace(way, engine=engine_of(name)))
     k = oracle.given(oracle.se, 0.4, SIGNAL)
     assert_allclose(S, oracle.similarity_matrix(times, values, k, NOISE**2, MEAN), rtol=1e-9, atol=1e-11)
 
@@ -300,7 +341,7 @@ def test_the_precise_engine_serves_the_information_route_too(matrix_of):
 
 
 def test_the_engine_that_runs_has_a_name():
-    assert elimination.engine() is get(elimination.name())
+    assert elimination.engine() is engine_of(elimination.name())
 
 
 # -- rank above eight, and precise squares -----------------------------------------------------------------------------

@@ -1,10 +1,10 @@
 """The innermost loop: factor ``I + A_i + A_j`` for a block of pairs, in NumPy, or compiled when Numba is installed.
 
-An engine takes lower triangles of A, row after row, and vectors b, with the course as last index,
+An engine takes the courses of the rows and those of the columns, each a :class:`Side`, and writes for all R x C pairs
+the gain of one curve for both,
 
-    A_i (r (r + 1) / 2, R)    b_i (r, R)    A_j (r (r + 1) / 2, C)    b_j (r, C)
+    E(A_i + A_j, b_i + b_j) - own_i - own_j    with    E(A, b) = 1/2 b^T (I + A)^-1 b - 1/2 log det(I + A)
 
-and returns, for all R x C pairs, ``1/2 (b_i + b_j)^T (I + A_i + A_j)^-1 (b_i + b_j)`` and ``log det(I + A_i + A_j)``.
 Both engines pass the same tests; :func:`engine` picks one, and ``timelike info`` says which.
 """
 
@@ -12,12 +12,31 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib.util import find_spec
+from typing import NamedTuple
 
 import numpy as np
 
 from timelike.base.arrays import Floats
 
-Engine = Callable[[Floats, Floats, Floats, Floats], tuple[Floats, Floats]]
+
+class Side(NamedTuple):
+    """Courses of the rows, or of the columns, with the course as last index.
+
+    Attributes
+    ----------
+    A : (r (r + 1) / 2, n)
+        Lower triangles of the information, row after row.
+    b : (r, n)
+    own : (n,)
+        The evidence of each course alone.
+    """
+
+    A: Floats
+    b: Floats
+    own: Floats
+
+
+Engine = Callable[[Side, Side, Floats], None]
 
 COMPILE_ABOVE = 5e8
 """Jobs with less work are done in NumPy before the compiler would have started."""
@@ -46,48 +65,49 @@ def kept_in() -> str | None:
     return fill.stats.cache_path
 
 
-def numpy_engine(A_i: Floats, b_i: Floats, A_j: Floats, b_j: Floats) -> tuple[Floats, Floats]:
+def numpy_engine(left: Side, right: Side, out: Floats) -> None:
     """The engine without compiled code: each step of the elimination is done for thousands of pairs at once."""
 
-    def block(rows: slice) -> tuple[Floats, Floats]:
-        return eliminate(A_i[:, rows, None] + A_j[:, None], b_i[:, rows, None] + b_j[:, None])
+    def block(rows: slice) -> Floats:
+        return evidence(left.A[:, rows, None] + right.A[:, None], left.b[:, rows, None] + right.b[:, None])
 
-    return _by_rows(block, b_i.shape[1], b_j.shape[1])
+    _by_rows(block, left, right, out)
 
 
-def compiled_engine(A_i: Floats, b_i: Floats, A_j: Floats, b_j: Floats) -> tuple[Floats, Floats]:
+def compiled_engine(left: Side, right: Side, out: Floats) -> None:
     """The engine in compiled code, with the loop over pairs innermost: straight code for a rank that is small."""
+    if not out.size:
+        return
+    flush = flush_every(left.A, right.A, len(left.b))
+    if len(left.b) > min(STRAIGHT, flush):
+        _with_logs(left, right, flush, out)
+        return
     from timelike.pairs.elimination_llvm import fill
 
-    flush = flush_every(A_i, A_j, len(b_i))
-    logs = None
-    if len(b_i) <= min(STRAIGHT, flush):
-        quadratic, product = fill(A_i, b_i, A_j, b_j)
-    else:
-        quadratic, product, logs = _fill_with_logs(A_i, b_i, A_j, b_j, flush)
-    # log1p keeps the digits of a determinant near 1; where there is none, log is several times faster.
-    if product.min() < 1:
-        log_det = np.log1p(product, out=product)
-    else:
-        product += 1
-        log_det = np.log(product, out=product)
-    return quadratic, log_det if logs is None else np.add(log_det, logs, out=log_det)
+    fill(left, right, out)
 
 
-def _fill_with_logs(A_i: Floats, b_i: Floats, A_j: Floats, b_j: Floats, flush: int) -> tuple[Floats, Floats, Floats]:
-    """Half squares, products of pivots minus 1, and logarithms of products taken on the way."""
+def _with_logs(left: Side, right: Side, flush: int, out: Floats) -> None:
+    """The same, with logarithms of products of pivots that are taken on the way."""
     from timelike.pairs.elimination_numba import fill
 
-    shape = b_i.shape[1], b_j.shape[1]
-    quadratic, product, logs = np.empty(shape), np.empty(shape), np.zeros(shape)
-    fill(A_i, b_i, A_j, b_j, flush, quadratic, product, logs)
-    return quadratic, product, logs
+    sides = (np.ascontiguousarray(part) for part in (left.A, left.b, right.A, right.b))
+    quadratic, product, logs = np.empty(out.shape), np.empty(out.shape), np.zeros(out.shape)
+    fill(*sides, flush, quadratic, product, logs)
+    # log1p keeps the digits of a determinant near 1; where there is none, log is several times faster.
+    if product.min() < 1:
+        logs += np.log1p(product, out=product)
+    else:
+        product += 1
+        logs += np.log(product, out=product)
+    quadratic -= logs / 2
+    np.subtract(quadratic, left.own[:, None] + right.own, out=out)
 
 
-def precise_engine(A_i: Floats, m_i: Floats, A_j: Floats, m_j: Floats) -> tuple[Floats, Floats]:
-    """The quadratic part of s itself, and the log determinant, from posterior means m instead of b.
+def precise_engine(left: Side, right: Side, out: Floats) -> None:
+    """The similarity itself, from posterior means in the place of b, and half the negative log determinants as `own`.
 
-    With ``d = m_j - m_i`` the quadratic part is
+    With ``d = m_j - m_i`` its quadratic part is
 
         m_i . m_j - 1/2 m_j . m_j - 1/2 d^T A_j d + 1/2 (A_j d + m_j)^T (I + A_i + A_j)^-1 (A_j d + m_j)
 
@@ -95,23 +115,27 @@ def precise_engine(A_i: Floats, m_i: Floats, A_j: Floats, m_j: Floats) -> tuple[
     small the noise.
     """
 
-    def block(rows: slice) -> tuple[Floats, Floats]:
-        left, right, A = m_i[:, rows, None], m_j[:, None], A_j[:, None]
-        d = right - left
+    def block(rows: slice) -> Floats:
+        m_i, m_j, A = left.b[:, rows, None], right.b[:, None], right.A[:, None]
+        d = m_j - m_i
         pull = _times(A, d)
-        quadratic, log_det = eliminate(A_i[:, rows, None] + A, pull + right)
-        return quadratic + (right * (left - right / 2) - d * pull / 2).sum(axis=0), log_det
+        found = evidence(left.A[:, rows, None] + A, pull + m_j)
+        return found + (m_j * (m_i - m_j / 2) - d * pull / 2).sum(axis=0)
 
-    return _by_rows(block, m_i.shape[1], m_j.shape[1])
+    _by_rows(block, left, right, out)
 
 
-def _by_rows(block: Callable[[slice], tuple[Floats, Floats]], rows: int, cols: int) -> tuple[Floats, Floats]:
-    quadratic, log_det = np.empty((rows, cols)), np.empty((rows, cols))
-    step = max(1, PAIRS // cols)
-    for start in range(0, rows, step):
-        span = slice(start, start + step)
-        quadratic[span], log_det[span] = block(span)
-    return quadratic, log_det
+def _by_rows(block: Callable[[slice], Floats], left: Side, right: Side, out: Floats) -> None:
+    step = max(1, PAIRS // max(1, len(right.own)))
+    for start in range(0, len(out), step):
+        rows = slice(start, start + step)
+        np.subtract(block(rows), left.own[rows, None] + right.own, out=out[rows])
+
+
+def evidence(A: Floats, z: Floats) -> Floats:
+    """``E(A, z)`` for packed A and z with pairs behind; overwrites both."""
+    quadratic, log_det = eliminate(A, z)
+    return quadratic - log_det / 2
 
 
 def eliminate(A: Floats, z: Floats) -> tuple[Floats, Floats]:

@@ -19,7 +19,7 @@ from timelike.base.arrays import Floats, Ints
 from timelike.gp.information import Information, log_det_plus_identity
 from timelike.gp.modelled import MAX_RANK, Modelled
 from timelike.pairs import elimination
-from timelike.pairs.elimination import Engine, eliminate, engine, precise_engine
+from timelike.pairs.elimination import Engine, Side, eliminate, engine, precise_engine
 
 FEW = 80
 """Designs are few when a design has, on average, at least so many courses."""
@@ -273,19 +273,14 @@ class InformationRoute:
 
     def tile(self, rows: Ints, cols: Ints, out: Floats) -> None:
         """Write the similarities of the courses `rows` to the courses `cols` into `out`."""
-        if self.squares.max() > self.precise_above:
-            joint, log_det = precise_engine(*self._sides(self.means, rows, cols))
-            own: Floats = self.log_dets / -2
-        else:
-            joint, log_det = self.engine(*self._sides(self.b, rows, cols))
-            own = self.own
-        joint -= np.multiply(log_det, 0.5, out=log_det)
-        joint -= own[rows][:, None]
-        np.subtract(joint, own[cols], out=out)
+        precise = self.squares.max() > self.precise_above
+        run: Engine = precise_engine if precise else self.engine
+        vectors, own = (self.means, self.log_dets / -2) if precise else (self.b, self.own)
+        run(self._side(vectors, own, rows), self._side(vectors, own, cols), out)
 
-    def _sides(self, vectors: Floats, rows: Ints, cols: Ints) -> list[Floats]:
-        sides = self.A[:, rows], vectors[:, rows], self.A[:, cols], vectors[:, cols]
-        return [np.ascontiguousarray(side) for side in sides]
+    def _side(self, vectors: Floats, own: Floats, which: Ints) -> Side:
+        some = _stretch(which)
+        return Side(*(np.ascontiguousarray(part[..., some]) for part in (self.A, vectors, own)))
 
 
 @dataclass(frozen=True, eq=False)

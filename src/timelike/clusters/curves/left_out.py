@@ -18,7 +18,7 @@ import numpy as np
 from timelike.base.arrays import Floats, Ints
 from timelike.clusters.curves.bound import AtSpread, Clusters, packed
 from timelike.gp.information import chunks
-from timelike.pairs.elimination import eliminate, engine
+from timelike.pairs.elimination import Side, engine, evidence
 
 SLIGHT = 1e-3
 """A course with a smaller weight in a cluster is not taken out of it before it is judged."""
@@ -76,13 +76,7 @@ def _given_the_others(state: AtSpread, which: Ints, r: Floats, clusters: Cluster
     others = _last(packed(clusters.A))[:, k] - np.einsum("mi,tmi->ti", weight, A)
     rest = clusters.b[k] - np.einsum("mi,mid->id", weight, b)
     A += others[:, None]
-    return _evidence(A, np.moveaxis(rest + b, -1, 0).copy()) - _evidence(others, rest.T.copy())
-
-
-def _evidence(A: Floats, b: Floats) -> Floats:
-    """Evidence from packed A and b, which are overwritten."""
-    quadratic, log_det = eliminate(A, b)
-    return quadratic - log_det / 2
+    return evidence(A, np.moveaxis(rest + b, -1, 0).copy()) - evidence(others, rest.T.copy())
 
 
 def _last(triangles: Floats) -> Floats:
@@ -124,10 +118,11 @@ def _by_design(state: AtSpread) -> Iterator[tuple[int | None, Ints]]:
 
 def _with_their_own(state: AtSpread, rows: Ints, clusters: Clusters) -> Floats:
     """Log density of rows given each cluster, where each row has another matrix."""
-    A, b = _last(state.packed), clusters.b.T.copy()
-    compute = engine(len(rows) * len(clusters.n) * len(b) ** 3)
-    quadratic, log_det = compute(_last(packed(clusters.A)), b, A[:, state.design_of[rows]], state.b[rows].T.copy())
-    return np.asarray((quadratic - log_det / 2 - clusters.evidence[:, None]).T)
+    courses = Side(_last(state.packed)[:, state.design_of[rows]], state.b[rows].T.copy(), np.zeros(len(rows)))
+    result = np.empty((len(clusters.n), len(rows)))
+    compute = engine(result.size * len(courses.b) ** 3)
+    compute(Side(_last(packed(clusters.A)), clusters.b.T.copy(), clusters.evidence), courses, result)
+    return result.T
 
 
 class _Shared:

@@ -10,7 +10,7 @@ from timelike.base.arrays import Floats, Ints
 from timelike.base.threads import run_tiles
 from timelike.base.tiles import Tile, upper_tiles
 from timelike.clusters.curves.bound import AtSpread
-from timelike.pairs.elimination import engine
+from timelike.pairs.elimination import Side, engine
 from timelike.pairs.job import mirror
 
 SIDE = 128
@@ -79,14 +79,17 @@ class _Slots:
 
     def gains(self, rows: slice, cols: slice) -> Floats:
         """``E(P + Q) - E(P) - E(Q)`` of the clusters `rows` with the clusters `cols`."""
-        A_i, b_i, A_j, b_j = self.A[:, rows], self.b[:, rows], self.A[:, cols], self.b[:, cols]
+        left, right = self._side(rows), self._side(cols)
         if self.diagonal:
-            together = _diagonal_evidence(A_i[:, :, None] + A_j[:, None], b_i[:, :, None] + b_j[:, None])
-        else:
-            quadratic, log_det = self.engine(*map(np.ascontiguousarray, (A_i, b_i, A_j, b_j)))
-            together = quadratic - log_det / 2
-        own = self.own[cols]
-        return together[:, : len(own)] - self.own[rows, None] - own
+            together = _diagonal_evidence(left.A[:, :, None] + right.A[:, None], left.b[:, :, None] + right.b[:, None])
+            return together - left.own[:, None] - right.own
+        gains = np.empty((len(left.own), len(right.own)))
+        self.engine(left, right, gains)
+        return gains
+
+    def _side(self, which: slice) -> Side:
+        own = self.own[which]
+        return Side(self.A[:, which][:, : len(own)], self.b[:, which][:, : len(own)], own)
 
     def merge(self, p: int, q: int, gain: float) -> None:
         """Put q to p, and the last cluster in the place of q."""

@@ -22,7 +22,7 @@ from timelike.gp.information import log_det_plus_identity
 from timelike.gp.modelled import Modelled
 from timelike.pairs.aligned.nodes import PairNodes
 from timelike.pairs.aligned.placed import Placed
-from timelike.pairs.elimination import Engine, eliminate, engine, precise_engine
+from timelike.pairs.elimination import Engine, Side, engine, evidence, precise_engine
 from timelike.pairs.routes import MOST_FORMS, PRECISE_ABOVE, Measured, measured, pair_form
 
 Block = tuple[slice, slice, Floats]
@@ -242,24 +242,15 @@ class ByInformation:
                 yield r, c, self._block(rows[r], cols[c])
 
     def _block(self, rows: Ints, cols: Ints) -> Floats:
-        result = np.empty((len(self.placed.nodes), len(rows), len(cols)))
-        for t in range(len(result)):
-            (A_i, b_i), (A_j, b_j) = self._at(t, 0, rows), self._at(t, 1, cols)
+        result, own = np.empty((len(self.placed.nodes), len(rows), len(cols))), self.placed.own
+        for t, found in enumerate(result):
+            left, right = self._at(t, 0, rows), self._at(t, 1, cols)
             if self.precise:
-                m_i, m_j = (_means(*one) for one in ((A_i, b_i), (A_j, b_j)))
-                quadratic, log_det = precise_engine(A_i, m_i, A_j, m_j)
-                alone = (eliminate(A.copy(), np.zeros_like(b))[1] for A, b in ((A_i, b_i), (A_j, b_j)))
-                log_det -= next(alone)[:, None] + next(alone)
+                precise_engine(_in_means(*left), _in_means(*right), found)
             else:
-                quadratic, log_det = self.engine(A_i, b_i, A_j, b_j)
-            result[t] = quadratic - log_det / 2
-        return _with_own(self.placed, result, rows, cols) if self.precise else self._without_own(result, rows, cols)
-
-    def _without_own(self, joint: Floats, rows: Ints, cols: Ints) -> Floats:
-        own = self.placed.own
-        joint -= own[0][rows, None] + own[1][cols]
-        joint += self.placed.nodes.log_prior[:, None, None]
-        return joint
+                self.engine(Side(*left, own[0][rows]), Side(*right, own[1][cols]), found)
+                found += self.placed.nodes.log_prior[t]
+        return _with_own(self.placed, result, rows, cols) if self.precise else result
 
     def _at(self, t: int, side: int, which: Ints) -> tuple[Floats, Floats]:
         """A and b of some courses as a node has them, packed."""
@@ -273,10 +264,14 @@ class ByInformation:
         result = np.empty((len(self.placed.nodes), len(rows)))
         for t in range(len(result)):
             both = zip(self._at(t, 0, rows), self._at(t, 1, cols), strict=True)
-            quadratic, log_det = eliminate(*(i + j for i, j in both))
-            result[t] = quadratic - log_det / 2
+            result[t] = evidence(*(i + j for i, j in both))
         own = self.placed.own
         return result + self.placed.nodes.log_prior[:, None] - own[0][rows] - own[1][cols]
+
+
+def _in_means(A: Floats, b: Floats) -> Side:
+    """Courses as the precise engine takes them, from packed A and b."""
+    return Side(A, _means(A, b), evidence(A.copy(), np.zeros_like(b)))
 
 
 def _means(A: Floats, b: Floats) -> Floats:
