@@ -158,7 +158,7 @@ def test_tiles_do_not_change_the_answer(case):
     assert_allclose(rectangle, whole[5:], rtol=1e-10, atol=1e-12)
 
 
-@pytest.mark.parametrize("count", [50, 150, 320, 389])
+@pytest.mark.parametrize("count", [50, 128, 150, 320, 389])
 def test_wide_parts_have_the_bits_of_a_file(count, tmp_path):
     courses = TimeCourses.from_arrays(np.linspace(0, 1, 8), np.random.default_rng(0).standard_normal((count, 8)))
     wide = Case(courses, route="grid", cut=Cut(64, 128))

@@ -27,6 +27,9 @@ EVEN = 64
 MOST_PARTS = 16
 """Parts along each side of a tile: where pairs are dear, tiles are smaller."""
 
+STEP = 64
+"""So many rows at a time of what lies on the diagonal: only what is below it in these is computed in vain."""
+
 
 class Cut(NamedTuple):
     """How many courses are along each side of what is done as one."""
@@ -170,8 +173,12 @@ class Job:
         return found
 
     def fill(self, part: Tile, out: Floats) -> None:
-        """Write the similarities of a part into `out`."""
-        self.way.tile(self.left[part[0]], self.right[part[1]], out)
+        """Write the similarities of a part into `out`; of one on the diagonal little of what is below it."""
+        rows, cols = part
+        steps = spans(rows, STEP) if self.square and rows == cols and not self.is_even(part) else [rows]
+        for step in steps:
+            first = 0 if step == rows else step.start - rows.start
+            self.way.tile(self.left[step], self.right[cols][first:], out[_inside(step, rows), first:])
 
     def places(self, rows: slice, cols: slice) -> tuple[Ints, Ints]:
         """Rows and columns of the result where a tile belongs."""

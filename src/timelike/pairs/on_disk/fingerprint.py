@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from timelike.gp import GP
     from timelike.pairs.job import Job
 
-LAYOUT = "layout 1"
+LAYOUT = "layout 2"
 """Changes when tiles are cut, ordered or written in another way."""
 Fingerprint = dict[str, str]
 
