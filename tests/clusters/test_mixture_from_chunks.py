@@ -254,6 +254,14 @@ def test_sample_draws_each_course_at_most_once(tmp_path):
     assert len(file.sample(100)) == 30
 
 
+def test_names_with_line_breaks_stay_one_line_each(tmp_path):
+    courses, _ = six(60)
+    names = [f"a\nb {i}" if i % 7 == 0 else f"c{i}" for i in range(60)]
+    odd = tl.TimeCourses.from_arrays(TIMES, courses.values.reshape(60, -1), names)
+    mixture_from_chunks(parts(odd, 23), GP, 2, robust=False, out=tmp_path / "table.csv")
+    assert pd.read_csv(tmp_path / "table.csv")["name"].tolist() == [name.replace("\n", " ") for name in names]
+
+
 def test_a_table_that_somebody_unpacked_and_kept_the_name_of(tmp_path):
     path = tmp_path / "plain.csv.gz"
     path.write_bytes(b"gene,0h,1h\na,1,2\n")

@@ -140,19 +140,23 @@ def unique_names(names: Iterable[object] | None, count: int) -> tuple[str, ...]:
     if isinstance(names, str) or not isinstance(names, Iterable):
         raise InputError(f"names are {names!r}: expected a list with a name for each course.")
     ordered(names, "names")
-    labels = tuple(str(name) for name in names)
+    labels = tuple(map(str, names))
     if len(labels) != count:
         raise InputError(f"there are {counted(len(labels), 'name')} for {counted(count, 'course')}.")
-    seen: dict[str, int] = {}
-    for i, label in enumerate(labels):
-        if label in seen:
-            raise InputError(
-                f"the name {label!r} stands for two courses (positions {seen[label]} and {i}). Give each course "
-                "its own name; replicates of one course belong into one course, as repeated times."
-            )
-        seen[label] = i
+    if len(set(labels)) < count:
+        raise _repeated(labels)
     _writable(labels)
     return labels
+
+
+def _repeated(names: tuple[str, ...]) -> InputError:
+    """What to say of names that are not all different: the first that stands twice."""
+    seen: dict[str, int] = {}
+    second = next(i for i, name in enumerate(names) if seen.setdefault(name, i) < i)
+    return InputError(
+        f"the name {names[second]!r} stands for two courses (positions {seen[names[second]]} and {second}). Give each "
+        "course its own name; replicates of one course belong into one course, as repeated times."
+    )
 
 
 def _writable(names: tuple[str, ...]) -> None:

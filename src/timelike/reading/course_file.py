@@ -198,7 +198,7 @@ class Chunk:
 def _part(path: Path, rows: slice) -> Part:
     # Opened anew for each part: what a map has read counts as memory until it is closed.
     values = np.array(_array(path)[rows], dtype=float)
-    return [str(i) for i in range(rows.start, rows.start + len(values))], values
+    return list(map(str, range(rows.start, rows.start + len(values)))), values
 
 
 def _next(tables: Any) -> Any:

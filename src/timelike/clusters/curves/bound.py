@@ -59,6 +59,8 @@ FEW_DESIGNS, NUMBERS = 64, 160_000
 """Blocks share the matrices of so many designs; where there are more, they have so many numbers of those at once."""
 LONG_RUN = 8
 """Where so many rows in a row have the same design, on average, they are worked on as one."""
+SHORT = 32
+"""NumPy takes its time to begin a row: rows of so few numbers are gone through column by column."""
 NEGLIGIBLE = 1e-8
 """Directions in which all courses together tell less than this, against 1 of the prior, are left out."""
 
@@ -685,11 +687,21 @@ def soften(rho: Floats, levels: int = 1) -> tuple[Floats, float]:
 
     Those of a course add up to one, over so many nodes, of which each has all courses in order.
     """
-    rho -= np.tile(rho.reshape(levels, -1, rho.shape[1]).max(axis=0).max(axis=1), levels)[:, None]
+    rho -= np.tile(_largest(rho).reshape(levels, -1).max(axis=0), levels)[:, None]
     r = np.exp(rho)
     total = (r @ np.ones(r.shape[1])).reshape(levels, -1).sum(axis=0)
     r /= np.tile(total, levels)[:, None]
     return r, float(np.log(total).sum() - np.einsum("ik,ik->", r, rho))
+
+
+def _largest(rho: Floats) -> Floats:
+    """The largest number of each row; column after column, which is faster where these are few."""
+    if rho.shape[1] > SHORT:
+        return rho.max(axis=1)
+    result = rho[:, 0].copy()
+    for column in rho.T[1:]:
+        np.maximum(result, column, out=result)
+    return result
 
 
 def entropy(r: Floats) -> float:

@@ -100,7 +100,10 @@ def _append(courses: TimeCourses, stays: Bools, folder: Path) -> None:
     with on_scratch(folder / "values") as path, path.open("ab") as values:
         values.write(courses.values[stays].data)
     with on_scratch(folder / "names") as path, path.open("a", encoding="utf-8", newline="\n") as names:
-        names.writelines(name.replace("\n", " ") + "\n" for name in courses.names)
+        lines = "\n".join(courses.names)
+        if lines.count("\n") >= len(courses):
+            lines = "\n".join(name.replace("\n", " ") for name in courses.names)
+        names.write(lines + "\n")
 
 
 @contextmanager
