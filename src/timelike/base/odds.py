@@ -48,8 +48,8 @@ def learned(evidence: Floats, possible: Floats) -> Shares:
             [[(none * shares.kinds[0] / total).sum() + NULLS], (with_kind / total[:, None]).sum(axis=0)]
         )
         by_kind[1:] += OTHERS / kinds
-        weighted = (shares.kinds[1:] / total[:, None])[:, None, :] @ ratio
-        by_effect = weighted[:, 0].sum(axis=0) * shares.effects + OTHERS / effects
+        weights = shares.kinds[1:] / total[:, None]
+        by_effect = weights.ravel() @ ratio.reshape(-1, effects) * shares.effects + OTHERS / effects
         new = Shares(by_kind / by_kind.sum(), by_effect / by_effect.sum())
         moved = max(np.abs(new.kinds - shares.kinds).max(), np.abs(new.effects - shares.effects).max())
         shares = new

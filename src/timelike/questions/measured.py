@@ -18,8 +18,8 @@ from timelike.gp.information import Information, information
 from timelike.questions.coordinates import Coordinates, Features
 from timelike.questions.effects import Known
 
-BUDGET = 6_000_000
-"""Numbers in the matrices of the genes that are worked on at once."""
+BUDGET = 500_000
+"""Numbers in the matrices of the genes that are worked on at once: they stay in the cache, and no thread waits long."""
 
 
 class AboutSubjects(NamedTuple):
