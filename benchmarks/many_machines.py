@@ -1,6 +1,6 @@
 """Dask against threads on the same cores, function by function; and ten million courses from a file.
 
-python benchmarks/many_machines.py race                              # about two minutes
+python benchmarks/many_machines.py race                              # about ten minutes
 python benchmarks/many_machines.py large --count 10000000 --share 0.01 --scratch /tmp/large
 
 The second takes 0.4 GB of disk for the courses and 0.8 GB while the mixture runs. Neighbours of a share of the courses
@@ -36,26 +36,27 @@ NEAREST = 7
 
 def contenders(folder: Path) -> dict[str, Callable[[object], object]]:
     """What is done with a client, or without."""
-    path, _ = made(folder, 300_000)
-    file = tl.CourseFile(path, TIMES, rows=20_000)
-    courses = tl.TimeCourses.from_arrays(TIMES, np.load(path)[:200_000])
-    spread = own(12_000)
+    path, _ = made(folder, MILLION)
+    large, _ = made(folder, 5 * MILLION)
+    file, longer = tl.CourseFile(path, TIMES), tl.CourseFile(large, TIMES)
+    courses = tl.TimeCourses.from_arrays(TIMES, np.load(path)[:300_000])
+    spread, fewer = own(30_000), own(18_000)
     rng = np.random.default_rng(0)
     times = np.repeat([0.0, 2, 4, 8, 16, 24], 3)
-    wild, mutant = (tl.TimeCourses.from_arrays(times, rng.standard_normal((20_000, 18))) for _ in "ab")
+    wild, mutant = (tl.TimeCourses.from_arrays(times, rng.standard_normal((80_000, 18))) for _ in "ab")
     given = tl.GP.se(5.0, 1.0, 1.0)
     return {
-        "similar_pairs, 12,000 with own times": lambda client: tl.similar_pairs(
+        "similar_pairs, 30,000 with own times": lambda client: tl.similar_pairs(
             spread, tl.GP.se(0.9, 0.65, 0.08), above=15, client=client
         ),
-        "neighbors, 200,000 on one grid": lambda client: tl.neighbors(courses, GP, NEAREST, client=client),
-        "neighbors, 12,000 with own times": lambda client: tl.neighbors(
-            spread, tl.GP.se(0.9, 0.65, 0.08), NEAREST, client=client
+        "neighbors, 300,000 on one grid": lambda client: tl.neighbors(courses, GP, NEAREST, client=client),
+        "neighbors, 18,000 with own times": lambda client: tl.neighbors(
+            fewer, tl.GP.se(0.9, 0.65, 0.08), NEAREST, client=client
         ),
-        "mixture_from_chunks, 300,000, K = 20": lambda client: tl.mixture_from_chunks(file, GP, K, client=client),
-        "fit of a file, 300,000": lambda client: tl.fit(file, client=client),
-        "compare, 20,000 x 18 x 2": lambda client: tl.compare({"a": wild, "b": mutant}, given, client=client),
-        "changing, 20,000 x 18": lambda client: tl.changing(wild, given, client=client),
+        "mixture_from_chunks, 1,000,000, K = 20": lambda client: tl.mixture_from_chunks(file, GP, K, client=client),
+        "fit of a file, 5,000,000": lambda client: tl.fit(longer, client=client),
+        "compare, 80,000 x 18 x 2": lambda client: tl.compare({"a": wild, "b": mutant}, given, client=client),
+        "changing, 80,000 x 18": lambda client: tl.changing(wild, given, client=client),
     }
 
 
