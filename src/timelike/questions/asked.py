@@ -231,19 +231,20 @@ def evidence_of(
     question: Question, genes: Ints, left: list[Known], weights: Floats, noise: OwnNoise, scales: Floats
 ) -> tuple[Floats, Ints]:
     """Evidence of some genes for every contrast and effect, (n, contrasts, K), and their nuisance."""
-    without = np.stack([height(rest, noise, scales) + weight for rest, weight in zip(left, weights, strict=True)])
-    none = log_sum(without.transpose(1, 0, 2).reshape(len(genes), -1))
+    heights = [height(rest, noise, scales) + weight for rest, weight in zip(left, weights, strict=True)]
+    without = np.stack(heights, axis=1)  # (n, nuisances, m)
+    none = log_sum(without.reshape(len(genes), -1))
     found = np.empty((len(genes), len(question.contrasts), len(question.shape_of)))
     for c, contrast in enumerate(question.contrasts):
         place = 0
         for shape, effect in zip(question.shapes, question.effects(contrast), strict=True):
             spectra = [spectrum(rest, effect) for rest in left]
             for variance in question.variances(genes, shape, scales):
-                gained = [evidence(one, variance, scales) for one in spectra]
-                total = (without + np.stack(gained)).transpose(1, 0, 2).reshape(len(genes), -1)
-                found[:, c, place] = log_sum(total) - none
+                together = np.stack([evidence(one, variance, scales) for one in spectra], axis=1)
+                together += without
+                found[:, c, place] = log_sum(together.reshape(len(genes), -1)) - none
                 place += 1
-    return found, without.max(axis=2).argmax(axis=0)
+    return found, without.max(axis=2).argmax(axis=1)
 
 
 def _possible(question: Question) -> Floats:

@@ -113,8 +113,14 @@ def spectrum(known: Known, effect: Floats) -> Spectrum:
 
 def evidence(found: Spectrum, variance: Floats | float, scales: Floats) -> Floats:
     """Log likelihood ratio of an effect of this variance (n, m) to none, at each scale of the noise (n, m)."""
-    total = np.zeros_like(scales)
+    part = variance / scales
+    ratio, share, pull, logs = (np.zeros_like(part) for _ in range(4))  # made once: every pass over them is short
     for value, load in zip(found.values.T, found.loads.T, strict=True):  # few axes, many genes
-        ratio = variance * value[:, None] / scales
-        total += variance * load[:, None] ** 2 / scales**2 / (1 + ratio) - np.log1p(ratio)
-    return total / 2
+        np.multiply(part, value[:, None], out=ratio)
+        logs += np.log1p(ratio, out=share)
+        ratio += 1
+        pull += np.divide(load[:, None] ** 2, ratio, out=share)
+    pull *= part / scales
+    pull -= logs
+    pull /= 2
+    return pull

@@ -134,13 +134,15 @@ def largest_change(conditions: Mapping[str, TimeCourses]) -> float:
 
 def furthest(conditions: Mapping[str, TimeCourses]) -> float:
     """How far the wildest value of all is from the level of its gene, whatever the condition."""
-    means: dict[str, list[float]] = {}
-    for courses in conditions.values():
-        for name, mean in zip(courses.names, courses._means, strict=True):
-            means.setdefault(name, []).append(float(mean))
+    number: dict[str, int] = {}
+    genes = [
+        np.array([number.setdefault(name, len(number)) for name in courses.names]) for courses in conditions.values()
+    ]
+    of_all, means = np.concatenate(genes), np.concatenate([courses._means for courses in conditions.values()])
+    level = np.bincount(of_all, means) / np.bincount(of_all)
     ways = [
-        np.abs(courses.values - np.repeat([np.mean(means[name]) for name in courses.names], courses.sizes)).max()
-        for courses in conditions.values()
+        np.abs(courses.values - np.repeat(level[gene], courses.sizes)).max()
+        for gene, courses in zip(genes, conditions.values(), strict=True)
     ]
     return float(max(ways))
 
