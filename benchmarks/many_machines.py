@@ -15,6 +15,7 @@ import subprocess
 import sys
 import warnings
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from tempfile import mkdtemp
 
@@ -62,15 +63,18 @@ def contenders(folder: Path) -> dict[str, Callable[[object], object]]:
 
 def races(folder: Path, only: str, rounds: int) -> None:
     rows = []
-    with cluster() as client:
+    with cluster() as client, cluster(keeping=False) as plain:
         for name, job in contenders(folder).items():
             if only not in name:
                 continue
-            took = race({"threads": lambda job=job: job(None), "Dask": lambda job=job: job(client)}, rounds)
-            threads, dask = (np.array(seconds) for seconds in took.values())
-            rows.append([name, np.median(threads), np.median(dask), np.median(dask / threads)])
+            on = {"threads": None, "Dask": client, "Dask as it comes": plain}
+            took = race({who: partial(job, one) for who, one in on.items()}, rounds)
+            threads, dask, as_it_comes = (np.array(seconds) for seconds in took.values())
+            ratios = (np.median(one / threads) for one in (dask, as_it_comes))
+            rows.append([name, np.median(threads), np.median(dask), *ratios])
             print(*rows[-1], flush=True)
     head = ["", "threads, median s", "Dask, two processes, median s", "Dask / threads, median of rounds"]
+    head.append("the same with Dask's own memory setting")
     text = f"## Dask against threads on the same two cores, {rounds} rounds in turn\n\n" + table(head, rows)
     keep("race", text)
 

@@ -38,11 +38,19 @@ def data(kind: str, count: int = COUNT) -> tuple[tl.TimeCourses, tl.GP]:
     return make(count, *rest), gp
 
 
+KEEPING = {"MALLOC_TRIM_THRESHOLD_": 2**27, "MALLOC_MMAP_THRESHOLD_": 2**25}
+"""Environment of a worker that keeps memory for its next step. Dask's own setting gives it back each time."""
+
+
 @contextmanager
-def cluster():
+def cluster(*, keeping: bool = True):
+    """A client of two processes of one thread."""
+    import dask
     from distributed import Client, LocalCluster
 
+    key = "distributed.nanny.pre-spawn-environ"
     with (
+        dask.config.set({key: dask.config.get(key) | (KEEPING if keeping else {})}),
         LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0") as made,
         Client(made) as client,
     ):

@@ -15,12 +15,16 @@ import numpy as np
 RESULTS = Path(__file__).parent / "results"
 DATA = Path(__file__).parents[2] / "shared" / "data"
 
+SETTLE = 0.1
+"""Seconds before each turn: threads of a linear algebra library go on spinning for a while, on the next one's cores."""
+
 
 def race(contenders: dict[str, Callable[[], object]], rounds: int = 7) -> dict[str, list[float]]:
     """Seconds of each contender in each round, after one round that is not counted."""
     seconds: dict[str, list[float]] = {name: [] for name in contenders}
     for turn in range(rounds + 1):
         for name, run in contenders.items():
+            time.sleep(SETTLE)
             start = time.perf_counter()
             result = run()
             took = time.perf_counter() - start

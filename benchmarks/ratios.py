@@ -14,11 +14,13 @@ import sys
 import tempfile
 from collections.abc import Callable
 from contextlib import ExitStack
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
 import job
+import large_clusters
 import neighbors
 import numpy as np
 from out_of_core import cluster
@@ -114,14 +116,14 @@ def nearest(_: ExitStack) -> Race:
     return lambda: tl.neighbors(courses, neighbors.GP, neighbors.K), neighbors.peers(values)["SciPy k-d tree"]
 
 
-def mixture(_: ExitStack) -> Race:
+def mixture(stack: ExitStack, starts: int = 1) -> Race:
     from sklearn.cluster import KMeans
 
-    values = neighbors.draws(20_000)
-    courses = tl.TimeCourses.from_arrays(np.linspace(0, 1, 10), values)
+    path, _ = large_clusters.made(Path(stack.enter_context(tempfile.TemporaryDirectory())), 1_000_000)
+    file, values = tl.CourseFile(path, large_clusters.TIMES), np.load(path)
     return (
-        lambda: tl.mixture(courses, neighbors.GP, 20, seed=0),
-        lambda: KMeans(20, n_init=1, random_state=0).fit(values),
+        lambda: tl.mixture_from_chunks(file, large_clusters.GP, large_clusters.K),
+        lambda: KMeans(large_clusters.K, n_init=starts, random_state=0).fit(values),
     )
 
 
@@ -153,7 +155,8 @@ ROWS = [
     Row("own times, N = 2,000", "aeon DTW, 2 threads", own_times_aeon, 9, "aeon"),
     Row("own times, N = 6,000, Dask, 2 processes", "the same on 2 threads", own_times_dask, 5, "distributed"),
     Row("10 neighbours, N = 20,000", "SciPy k-d tree", nearest),
-    Row("mixture, N = 20,000, K = 20", "scikit-learn k-means, one start", mixture, 3),
+    Row("mixture, N = 1,000,000, K = 20", "scikit-learn k-means, one start", mixture, 5),
+    Row("mixture, N = 1,000,000, K = 20", "scikit-learn k-means, ten starts", partial(mixture, starts=10), 3),
     Row("fit, 500 x 10", "scikit-learn GP, one start", fit),
     Row("job, 200 x 10", "a process that fits, clusters, finds neighbours", whole_job, 3),
 ]
