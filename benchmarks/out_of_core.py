@@ -52,7 +52,7 @@ def cluster(*, keeping: bool = True):
     with (
         dask.config.set({key: dask.config.get(key) | (KEEPING if keeping else {})}),
         LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0") as made,
-        Client(made) as client,
+        Client(made, direct_to_workers=True) as client,
     ):
         yield client
 

@@ -105,7 +105,7 @@ def own_times_aeon(_: ExitStack) -> Race:
 
 
 def own_times_dask(stack: ExitStack) -> Race:
-    courses, gp = own(6000), tl.GP.se(0.9, 0.65, 0.08)
+    courses, gp = own(12_000), tl.GP.se(0.9, 0.65, 0.08)
     client = stack.enter_context(cluster())
     return lambda: tl.similarity(courses, gp, client=client), lambda: tl.similarity(courses, gp)
 
@@ -153,7 +153,7 @@ ROWS = [
     Row("one grid, N = 5,000, to .npy", "numpy.save of the result", grid_on_disk),
     Row("own times, N = 2,000", "dtaidistance DTW", own_times, 9, "dtaidistance"),
     Row("own times, N = 2,000", "aeon DTW, 2 threads", own_times_aeon, 9, "aeon"),
-    Row("own times, N = 6,000, Dask, 2 processes", "the same on 2 threads", own_times_dask, 5, "distributed"),
+    Row("own times, N = 12,000, Dask, 2 processes", "the same on 2 threads", own_times_dask, 5, "distributed"),
     Row("10 neighbours, N = 20,000", "SciPy k-d tree", nearest),
     Row("mixture, N = 1,000,000, K = 20", "scikit-learn k-means, one start", mixture, 5),
     Row("mixture, N = 1,000,000, K = 20", "scikit-learn k-means, ten starts", partial(mixture, starts=10), 3),

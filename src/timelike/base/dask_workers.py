@@ -9,6 +9,8 @@ from time import monotonic
 from typing import Any
 from uuid import uuid4
 
+import numpy as np
+
 from timelike.base import checks
 from timelike.base.blas import one_thread_below
 from timelike.base.tiles import Compute
@@ -17,8 +19,11 @@ from timelike.exceptions import InputError
 
 AHEAD = 2
 """Tasks that wait at each thread of a cluster: enough to hide the way there, few enough for its memory."""
-TOGETHER = 4
-"""Blocks of a task: a task costs the scheduler some milliseconds, which are taken from the work."""
+TASK, TOGETHER = 0.2, 16
+"""A task costs the scheduler some milliseconds, which are taken from the work: it has as many blocks as take so many
+seconds, but no more than so many, whose results a worker has to hold."""
+SHARES = 2
+"""Each thread gets so many tasks, at least."""
 
 
 def check_client(client: Any) -> None:
@@ -38,6 +43,7 @@ class OnCluster:
     def __init__(self, prepared: Any, client: Any) -> None:
         self._prepared, self._client = prepared, client
         self._shared = self._sent()
+        self._together = 1
 
     def _sent(self) -> Any:
         return self._client.scatter(self._prepared, broadcast=True, hash=False)
@@ -74,28 +80,32 @@ class OnCluster:
                     self._shared = self._sent()
                     begin(group)
                     continue
-                yield from zip(group, future.result(), strict=True)
+                results, seconds = future.result()
+                self._together = int(np.clip(TASK * len(group) / max(seconds, 1e-6), 1, TOGETHER))
+                yield from zip(group, results, strict=True)
                 top_up()
         finally:
             self._client.cancel(list(groups))
 
     def _groups(self, blocks: Iterable[Any]) -> Iterator[list[Any]]:
-        """Blocks in the tasks of a cluster: several in each, but not so many that a worker has none."""
-        size = 1
-        if isinstance(blocks, list):
-            workers = max(1, sum(self._client.nthreads().values()))
-            size = min(TOGETHER, max(1, len(blocks) // (4 * workers)))
-        left = iter(blocks)
-        while group := list(islice(left, size)):
-            yield group
+        """Blocks in the tasks of a cluster: of a list several in each, but not so many that a worker has none."""
+        if not isinstance(blocks, list):
+            yield from ([block] for block in blocks)
+            return
+        most, first = -(-len(blocks) // (SHARES * max(1, sum(self._client.nthreads().values())))), 0
+        while first < len(blocks):
+            last = first + min(self._together, most)
+            yield blocks[first:last]
+            first = last
 
 
-def _elsewhere(prepared: Any, compute: Compute, blocks: list[Any], expected: str) -> list[Any]:
-    """The results of some blocks, on a worker; other software there could give other last digits."""
+def _elsewhere(prepared: Any, compute: Compute, blocks: list[Any], expected: str) -> tuple[list[Any], float]:
+    """The results of some blocks, on a worker, and the seconds they took; other software could give other digits."""
     if software() != expected:
         raise InputError(f"a Dask worker runs {software()}, but this process {expected}. Install the same on both.")
+    start = monotonic()
     with one_thread_below():
-        return [compute(prepared, block) for block in blocks]
+        return [compute(prepared, block) for block in blocks], monotonic() - start
 
 
 # -- files that workers see ----------------------------------------------------------------------------------------
