@@ -692,7 +692,7 @@ def soften(rho: Floats, levels: int = 1) -> tuple[Floats, float]:
     r = np.exp(rho)
     total = (r @ np.ones(r.shape[1])).reshape(levels, -1).sum(axis=0)
     r /= np.tile(total, levels)[:, None]
-    return r, float(np.log(total).sum() - np.vdot(r.T, rho.T))
+    return r, float(np.log(total).sum() - np.vdot(r.ravel("K"), rho.ravel("K")))
 
 
 def _largest(rho: Floats) -> Floats:
