@@ -18,7 +18,7 @@ from timelike.clusters.curves import curve_clustering
 from timelike.clusters.curves.ascent import Effort, best_spread, climb, climb_learning, fit_k, one_hot, walk
 from timelike.clusters.curves.bound import NONE, Clusters, Fit, Given, log_prior, sample, scores, soften
 from timelike.clusters.curves.left_out import left_out, predictive
-from timelike.clusters.curves.membership import kept
+from timelike.clusters.curves.membership import chances, kept
 from timelike.clusters.curves.mixture import choose, mixture
 from timelike.clusters.curves.noise import Noise
 from timelike.clusters.curves.one_cluster import one_cluster
@@ -678,3 +678,13 @@ def test_too_few_numbers_of_clusters_are_said():
     courses, _ = drawn(30, 1001, of=5)
     with pytest.warns(tl.DataWarning, match=r"the evidence still rises at 3 clusters.*--max-k"):
         assert mixture(courses, tl.GP.se(0.3, 1.0, 0.3), max_k=3).k == 3
+
+
+def test_probabilities_far_below_all_others_keep_their_order():
+    """They were 0, all of them, and the first cluster was the nearest of a course that is far from all."""
+    logs = np.array([[-2000.0, -900.0, 0.0], [-1.0, -1.0, -3.0], [-1e5, -1e7, 5.0]])
+    found = chances(logs)
+    np.testing.assert_allclose(found, soften(logs.copy())[0], rtol=1e-12, atol=1e-280)
+    assert found[:, :-1].argmax(axis=1).tolist() == [1, 0, 0]
+    assert found.min() > 0
+    np.testing.assert_array_equal(chances(np.concatenate([logs, logs - 1e4]), levels=2).reshape(2, 3, 3)[0], found)

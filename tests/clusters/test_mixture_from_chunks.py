@@ -121,6 +121,36 @@ def test_wild_values_count_for_nothing():
     assert found.spread == pytest.approx(whole.spread, rel=1e-3)
 
 
+def overlapping(seed=7):
+    """Clusters that run into each other: climbing on from a top that was reached still moves their curves."""
+    rng = np.random.default_rng(seed)
+    values = rng.standard_normal((3, 8))[rng.integers(0, 3, 160)] * 0.4 + 0.5 * rng.standard_normal((160, 8))
+    values[rng.random(160) < 0.3, 3] = np.nan
+    return tl.TimeCourses.from_arrays(TIMES, values)
+
+
+@pytest.mark.parametrize(("k", "spread"), [(3, None), (None, 0.05), (12, None), (15, 0.0)])
+@pytest.mark.filterwarnings("ignore::timelike.exceptions.DataWarning")
+def test_same_where_clusters_run_into_each_other_or_are_too_many(k, spread):
+    """Nothing is climbed again after what memory found, and what lost clusters had goes where it goes there."""
+    courses, gp = overlapping(), tl.GP.se(0.3, 0.4, 0.5)
+    settings = {"k": k, "spread": spread, "robust": False}
+    found = mixture_from_chunks(parts(courses, 33), gp, **settings)
+    whole = mixture(courses, gp, noise="common", refine=False, tolerance=None if k else 0, **settings)
+    check_same(found, whole)
+
+
+@pytest.mark.filterwarnings("ignore::timelike.exceptions.DataWarning")
+def test_clusters_that_many_courses_do_not_support():
+    """As in memory, those without courses go before the last climb."""
+    rng = np.random.default_rng(10)
+    values = rng.standard_normal((3, 8))[rng.integers(0, 3, 300)] + 0.25 * rng.standard_normal((300, 8))
+    courses, gp = tl.TimeCourses.from_arrays(TIMES, values), tl.GP.se(0.3, 1.0, 0.25)
+    settings = {"k": 12, "spread": 0.0, "robust": False, "effort": Effort(100, 100, 120, 100, 33)}
+    found = mixture_from_chunks(parts(courses, 33), gp, **settings)
+    check_same(found, mixture(courses, gp, noise="common", **settings))
+
+
 def test_neither_chunks_nor_blocks_nor_threads_matter():
     courses, _ = six()
     first = mixture_from_chunks(parts(courses), GP, k=6, threads=1, effort=SMALL)

@@ -16,7 +16,6 @@ from timelike.clusters.curves.bound import (
     AtSpread,
     Clusters,
     Fit,
-    Given,
     expected_shares,
     scores,
     soften,
@@ -28,6 +27,8 @@ ODD = 0.01
 """This share of the courses, and at least one, is not listened to: those that the clusters suit worst."""
 ASKED = 10_000
 """So many courses say whether every cluster has some, before all are asked."""
+FAR = -650.0
+"""Logarithms of probabilities below this are drawn together: they keep their order, and do not become 0."""
 
 
 class Step(NamedTuple):
@@ -77,11 +78,11 @@ def steps(fits: list[Fit], count: int) -> tuple[Step, ...]:
 def supported(data: AnySpread, fit: Fit, spread: float | None) -> Fit:
     """The fit without clusters that no course is nearest to: doubles of others, which share their courses."""
     while True:
-        r = responsibilities(data, fit).r
-        empty = _without_courses(data, r, fit)
+        start = responsibilities(data, fit)
+        empty = _without_courses(data, start.r, fit)
         if not empty.any() or empty.all():
             return fit
-        fit = climbed(data, Given.at(kept(r, ~empty, empty)), spread)
+        fit = climbed(data, start.without(empty), spread)
 
 
 def _without_courses(data: AnySpread, r: Floats, fit: Fit) -> Bools:
@@ -125,11 +126,19 @@ def judged_at_nodes(state: AtSpread, r: Floats, clusters: Clusters) -> Floats:
         rho[:, -1] = some.alone + np.log(NONE)
         others = clusters.n - some.by_node(own)[:, :, :-1].sum(axis=0)
         some.by_node(rho)[:, :, :-1] += np.log(expected_shares(np.maximum(others, 0)))
-        result[rows] = soften(rho, len(some.nodes))[0]
+        result[rows] = chances(rho, len(some.nodes))
 
     for _ in state.each(judge):
         pass
     return state.by_node(result)
+
+
+def chances(rho: Floats, levels: int = 1) -> Floats:
+    """Probabilities as :func:`soften` has them, but none is so small that it would be 0, and tie with all others."""
+    below = rho - np.tile(rho.reshape(levels, -1, rho.shape[1]).max(axis=(0, 2)), levels)[:, None]
+    far = below < FAR
+    below[far] = FAR - np.log1p(FAR - below[far])
+    return soften(below, levels)[0]
 
 
 def weighed_at_nodes(state: AtSpread, r: Floats, clusters: Clusters) -> Floats:
@@ -148,7 +157,7 @@ def weighed_beside(new: AtSpread, drawn: list[Clusters]) -> Floats:
     """Probabilities (N, K + 1) of new courses given clusters, on average over several draws of these."""
     none = new.over_nodes(new.alone) + np.log(NONE)
     each = [new.over_nodes(predictive(new, one)) + np.log(expected_shares(one.n)) for one in drawn]
-    return np.asarray(np.mean([soften(np.column_stack([known, none]))[0] for known in each], axis=0))
+    return np.asarray(np.mean([chances(np.column_stack([known, none])) for known in each], axis=0))
 
 
 def placed_at(at_nodes: Floats) -> Floats:

@@ -229,7 +229,7 @@ def chosen(
     choice = sought(data, k, spread, max_k, seed, effort)
     if k is None:
         return choice
-    fit = supported(data, choice.fit, spread)
+    fit = supported(data, choice.fit, spread if len(data) <= effort.many else choice.fit.spread)
     return Choice(fit, steps([fit], len(data)))
 
 

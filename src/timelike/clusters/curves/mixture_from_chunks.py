@@ -24,10 +24,20 @@ from timelike.base.tables import harmless
 from timelike.base.threads import thread_count
 from timelike.clusters.clustering import Clustering
 from timelike.clusters.curves.ascent import EFFORT, Effort, climb
-from timelike.clusters.curves.bound import Fit, Rule
+from timelike.clusters.curves.bound import Fit, Given
 from timelike.clusters.curves.curve_clustering import CurveClustering
 from timelike.clusters.curves.draws import sweeps
-from timelike.clusters.curves.membership import Choice, Step, counts, judged, kept, likeliest, staying, weighed_at_nodes
+from timelike.clusters.curves.membership import (
+    Choice,
+    Step,
+    counts,
+    judged,
+    kept,
+    likeliest,
+    staying,
+    steps,
+    weighed_at_nodes,
+)
 from timelike.clusters.curves.mixture import MAX_K, check_settings, chosen, sought
 from timelike.clusters.curves.notes import say_continuum, say_fewer, say_more
 from timelike.clusters.curves.scratch import Block, BlocksOnDisk, Means, means_of, on_scratch, spooled
@@ -139,8 +149,9 @@ def mixture_from_chunks(
     The chunks are read once; their values go to a file in `scratch` (8 bytes each), over which the sweeps run. In
     memory are a block of courses, and 16 bytes for each course. The number of clusters is sought on a random sample
     and then decided by the bound of all courses, and the spread is that of the sample, both as in
-    :func:`timelike.mixture` above 50,000 courses: the same clusters come out. All courses have the model's noise, as
-    with ``noise="common"`` there.
+    :func:`timelike.mixture` above 50,000 courses: the clusters that come out are the finest ones there, those of
+    ``noise="common", refine=False, tolerance=0``. Groups of them that wide gaps keep apart are not merged; in a
+    continuum, clusters are the coarse fit itself and not merged from finer ones.
 
     Parameters
     ----------
@@ -234,10 +245,23 @@ def _chosen(
     source: BlocksOnDisk, k: int | None, spread: float | None, max_k: int | None, seed: int, effort: Effort
 ) -> Choice:
     """What the mixture in memory would choose; where that has room for all courses, it does so."""
-    if len(source) > effort.many:
-        return sought(source, k, spread, max_k, seed, effort)
-    choice = chosen(source.draw(len(source), seed), k, spread, max_k, seed, effort)
-    return replace(choice, fit=climb(source, Rule(choice.fit.clusters), choice.fit.spread))
+    if len(source) <= effort.many:
+        return chosen(source.draw(len(source), seed), k, spread, max_k, seed, effort)
+    choice = sought(source, k, spread, max_k, seed, effort)
+    if k is None:
+        return choice
+    fit = _supported(source, choice.fit)
+    return Choice(fit, steps([fit], len(source)))
+
+
+def _supported(source: BlocksOnDisk, fit: Fit) -> Fit:
+    """The fit without clusters that no course is nearest to, as in memory."""
+    while True:
+        every = np.ones(fit.k, dtype=bool)
+        empty = counts(_labelled(source, fit, None, every, ~every)[0].labels, fit.k) == 0
+        if not empty.any() or empty.all():
+            return fit
+        fit = climb(source, fit.weights.without(empty), fit.spread)
 
 
 # -- from a top to labels ------------------------------------------------------------------------------------------
@@ -273,7 +297,7 @@ def _finished(source: BlocksOnDisk, choice: Choice, *, keep_single: bool) -> Chu
     keep = staying(sizes, fit.clusters.n, keep_single=keep_single)
     if not keep.all():
         found, means = _labelled(source, fit, weighed, keep, sizes == 0)
-    shown = _mean_courses(source, choice, Means(means.weight[keep], means.sums[keep]))
+    shown = _mean_courses(source, choice, means)
     order = shown.peak_order()
     number = np.append(np.argsort(order), -1).astype(np.int32)  # the last for -1
     labels = number[found.labels], number[found.nearest], found.confidence
@@ -316,9 +340,11 @@ class Labelled:
     def __call__(self, source: BlocksOnDisk, block: Block) -> tuple[ChunkLabels, Means]:
         """The labels, and the sums."""
         state = source.sample(block).at(self.fit.spread)
-        r, _ = self.fit.weights.of(state)
+        weights = self.fit.weights
+        r = weights.r[block.rows] if isinstance(weights, Given) else weights.of(state)[0]
         chances = judged(state, r, self.fit.clusters) if self.weighed is None else self.weighed[block.rows]
-        return ChunkLabels.of(kept(chances, self.keep, self.empty)), means_of(source, block, r)
+        labels = ChunkLabels.of(kept(chances, self.keep, self.empty))
+        return labels, means_of(source, block, kept(r, self.keep, self.empty))
 
 
 def _mean_courses(source: BlocksOnDisk, choice: Choice, means: Means) -> CurveClustering:
