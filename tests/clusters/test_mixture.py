@@ -688,3 +688,11 @@ def test_probabilities_far_below_all_others_keep_their_order():
     assert found[:, :-1].argmax(axis=1).tolist() == [1, 0, 0]
     assert found.min() > 0
     np.testing.assert_array_equal(chances(np.concatenate([logs, logs - 1e4]), levels=2).reshape(2, 3, 3)[0], found)
+
+
+def test_what_a_double_had_goes_where_next_to_nothing_was():
+    """The ratio of the two was infinite, and so the curves not a number."""
+    r = np.array([[1e-310, 2e-310, 1.0, 0.0], [0.2, 0.2, 0.6, 0.0], [0.0, 0.0, 1.0, 0.0]])
+    gone = np.array([False, False, True])
+    expected = [[1 / 3, 2 / 3, 0], [0.5, 0.5, 0], [0, 0, 1]]
+    np.testing.assert_allclose(kept(r, ~gone, gone), expected, rtol=1e-9)

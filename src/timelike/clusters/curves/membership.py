@@ -193,6 +193,8 @@ def kept(r: Floats, keep: Bools, empty: Bools) -> Floats:
     result = np.empty((len(r), int(keep.sum()) + 1))
     result[:, :-1] = r[:, :-1][:, keep]
     here, doubled = result[:, :-1].sum(axis=1), r[:, :-1][:, empty & ~keep].sum(axis=1)
-    result[:, :-1] *= np.where(here > 0, 1 + doubled / np.where(here > 0, here, 1), 1)[:, None]
+    some = (here > 0) & (doubled > 0)
+    shares = result[some, :-1] / here[some, None]  # first, since next to nothing may be here
+    result[some, :-1] = shares * (here + doubled)[some, None]
     result[:, -1] = r[:, -1] + r[:, :-1][:, ~keep & ~empty].sum(axis=1) + np.where(here > 0, 0, doubled)
     return result
