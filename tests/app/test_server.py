@@ -17,8 +17,9 @@ import pytest
 
 pytest.importorskip("uvicorn")
 from running_app import Client, running
-from timelike.app import inputs, jobs
+from timelike.app import inputs, jobs, results
 from timelike.app.guard import Guard
+from timelike.app.results import Results
 from timelike.app.serve import serve
 from timelike.cli import main
 from timelike.exceptions import InputError
@@ -125,7 +126,11 @@ def test_headers_of_every_answer(client):
         "..",
         "",
         "x" * 5000 + ".csv",
+        "\U00020000" * 100 + ".csv",
+        "x" * 45 + ". " * 30,
         "nul",
+        "con .csv",
+        "com¹.csv",
         ".hidden",
         "a\nb.csv",
     ],
@@ -138,7 +143,9 @@ def test_names_of_files_are_labels(client, tmp_path, name):
     assert kept[0].parent.parent == tmp_path / "inputs"
     assert kept[0].name == answer.json()["name"]
     assert not kept[0].name.startswith(".")
-    assert len(kept[0].name) < 100
+    assert len(kept[0].name.encode()) <= 204
+    assert not kept[0].name.endswith((".", " "))
+    assert not kept[0].name.lower().startswith(("nul", "con ", "com¹"))
 
 
 def test_too_much_is_refused_and_nothing_of_it_stays(client, tmp_path):
@@ -176,13 +183,14 @@ def test_so_many_files_and_no_more(client, monkeypatch):
     assert [dropped(client, content=b"x").status_code for _ in range(3)] == [200, 200, 413]
 
 
-def test_a_file_whose_sender_goes_away_leaves_nothing(client, tmp_path):
+def test_a_file_whose_sender_goes_away_leaves_nothing(capfd, client, tmp_path):
     sent = "".join(f"{name}: {value}\r\n" for name, value in client.headers.items())
     with socket.create_connection(("127.0.0.1", client.guard.port)) as line:
         line.sendall(f"POST /api/files?name=a.csv HTTP/1.1\r\n{sent}content-length: 5000\r\n\r\nhalf".encode())
         until(lambda: any((tmp_path / "inputs").rglob("a.csv")))
     until(lambda: not list((tmp_path / "inputs").iterdir()))
     assert dropped(client, content=b"x" * 100_000).status_code == 200
+    assert capfd.readouterr().err == ""
 
 
 def test_how_files_are_understood(client):
@@ -362,6 +370,29 @@ def test_a_run_is_what_the_command_line_does(client, tmp_path):
     archive = zipfile.ZipFile(io.BytesIO(client.get("/runs/Two kinds/all.zip").content))
     assert archive.testzip() is None
     assert archive.read("Two kinds/clusters.csv") == (tmp_path / "typed" / "clusters.csv").read_bytes()
+
+
+def test_names_of_runs_differ_in_more_than_their_case(tmp_path):
+    """On some disks, INPUTS is the folder of the files that were given."""
+    (tmp_path / "Two kinds").mkdir()
+    names = [Results(tmp_path).new(wish, {"third"}) for wish in ("INPUTS", "two KINDS", "Third", "fourth")]
+    assert names == ["INPUTS-2", "two KINDS-2", "Third-2", "fourth"]
+
+
+def test_a_run_that_goes_while_runs_are_listed_is_not_one(tmp_path, monkeypatch):
+    """The page asks while folders are put in place and removed; it was told of a file that is not there."""
+    for name in ("gone", "stays"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "run.json").write_text("{}")
+
+    def removed(run, files=results.files_of):
+        found = files(run)
+        if run.name == "gone":
+            (run / "run.json").unlink()
+        return found
+
+    monkeypatch.setattr(results, "files_of", removed)
+    assert [run["name"] for run in Results(tmp_path).runs()] == ["stays"]
 
 
 def test_paths_lead_nowhere_else(client, tmp_path):

@@ -14,8 +14,9 @@ LIMIT = 2 * 1024**3
 """Bytes of all files together, from the start of the app on."""
 MOST = 1000
 """Files, from the start of the app on."""
-LONGEST = 80
-RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
+LONGEST = 50
+"""Characters of a name: of up to four bytes each, of the 255 that a disk allows, with room for what is put before."""
+RESERVED = re.compile(r"(con|prn|aux|nul|(com|lpt)[\d¹²³]) *(\..*)?", re.IGNORECASE)
 """Names that are devices on Windows."""
 
 
@@ -34,7 +35,11 @@ def plain_name(name: str) -> str:
     last = re.split(r"[/\\]", name)[-1]
     clean = re.sub(r"[^\w .()+-]", "_", last).strip(" .")
     stem, dot, end = clean.rpartition(".")
-    short = f"{stem[: LONGEST - len(end) - 1]}{dot}{end}" if dot and len(end) < LONGEST // 2 else clean[:LONGEST]
+    short = (
+        f"{stem[: LONGEST - len(end) - 1]}{dot}{end}"
+        if dot and len(end) < LONGEST // 2
+        else clean[:LONGEST].rstrip(" .")
+    )
     return f"_{short}" if RESERVED.fullmatch(short) else short or "table"
 
 

@@ -24,14 +24,14 @@ class Results:
 
     def runs(self) -> list[dict[str, Any]]:
         """What there is, the newest first."""
-        found = [place for place in self.folder.iterdir() if (place / RECORD).is_file()]
-        return [_told(place) for place in sorted(found, key=lambda place: -(place / RECORD).stat().st_mtime)]
+        found = [told for place in self.folder.iterdir() if (told := _told(place)) is not None]
+        return [told for _, told in sorted(found, key=lambda one: -one[0])]
 
     def new(self, wish: str, taken: set[str]) -> str:
-        """A name for a run that no folder has yet."""
+        """A name for a run that no folder has yet, nor one that some disks take for the same."""
         first = plain_name(wish).split(".")[0] or "run"
-        known = taken | {place.name for place in self.folder.iterdir()} | {INPUTS}
-        return next(name for name in _numbered(first) if name not in known)
+        known = {name.casefold() for name in (*taken, *(place.name for place in self.folder.iterdir()), INPUTS)}
+        return next(name for name in _numbered(first) if name.casefold() not in known)
 
     def run(self, name: str) -> Path:
         """The folder of a run; whatever is no name of one is refused."""
@@ -78,17 +78,21 @@ def _numbered(first: str) -> Iterator[str]:
         number += 1
 
 
-def _told(place: Path) -> dict[str, Any]:
-    """What a page shows of a run that is done."""
+def _told(place: Path) -> tuple[float, dict[str, Any]] | None:
+    """When a run was done, and what a page shows of it; None where there is none, or no longer."""
+    try:
+        done = (place / RECORD).stat().st_mtime
+        files = [{"name": name, "size": (place / name).stat().st_size} for name in files_of(place)]
+    except OSError:  # it is just being removed, or put in place
+        return None
     try:
         record = json.loads((place / RECORD).read_text(encoding="utf-8"))
         question = str(record.get("question", "cluster"))
         written = str(record.get("written", ""))
     except (OSError, ValueError, AttributeError, RecursionError):
         question, written = "", ""
-    return {"name": place.name, "verb": question, "written": written, "report": (place / REPORT).is_file()} | {
-        "files": [{"name": name, "size": (place / name).stat().st_size} for name in files_of(place)]
-    }
+    told = {"name": place.name, "verb": question, "written": written, "files": files}
+    return done, told | {"report": (place / REPORT).is_file()}
 
 
 class _Sink(io.RawIOBase):

@@ -16,7 +16,7 @@ from urllib.parse import quote
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, HTMLResponse, JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
@@ -138,7 +138,7 @@ def application(folder: Path, guard: Guard, limit: int = LIMIT) -> Guarded:
         yield
         await run_in_threadpool(app.jobs.close)
 
-    handlers: dict[Any, Any] = {InputError: _mistake, OSError: _mistake}
+    handlers: dict[Any, Any] = {InputError: _mistake, OSError: _mistake, ClientDisconnect: _gone}
     return Guarded(Starlette(routes=app.routes(), exception_handlers=handlers, lifespan=life), guard)
 
 
@@ -162,6 +162,11 @@ async def _mistake(_: Request, problem: Exception) -> Response:
     """A mistake of a person's, in one sentence."""
     status = 413 if isinstance(problem, TooLargeError) else 400 if isinstance(problem, InputError) else 500
     return JSONResponse({"error": str(problem)}, status)
+
+
+async def _gone(_: Request, __: Exception) -> Response:
+    """An answer that nobody is there to read: who closes a page while it sends a file has made no mistake."""
+    return Response(status_code=400)
 
 
 def _asset(name: str) -> str:
