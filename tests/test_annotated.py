@@ -293,3 +293,20 @@ def test_delays_of_an_earlier_call_are_removed(adata, courses, mixture):
     adata.var["timelike_level_high"] = 1.0
     annotated.write(adata, mixture)
     assert not [name for name in adata.var if "delay" in name or "level" in name]
+
+
+def test_a_copy_of_what_is_on_disk_is_in_memory(adata, mixture, tmp_path):
+    adata.write_h5ad(tmp_path / "x.h5ad")
+    on_disk = anndata.read_h5ad(tmp_path / "x.h5ad", backed="r")
+    copy = annotated.write(on_disk, mixture, copy=True)
+    assert "timelike" in copy.var
+    assert not copy.isbacked
+    assert "timelike" not in on_disk.var
+    on_disk.file.close()
+
+
+@pytest.mark.parametrize("key", ["", "a/b", None, 5])
+def test_keys_that_files_cannot_have(adata, mixture, key):
+    with pytest.raises(InputError, match="key_added is"):
+        annotated.write(adata, mixture, key_added=key)
+    assert list(adata.var.columns) == []

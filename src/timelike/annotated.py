@@ -92,7 +92,7 @@ def write(
         ``"var"``: the courses are genes. ``"obs"``: they are observations, patients for instance, and everything goes
         into ``obs``, ``obsm`` and ``obsp`` instead.
     copy
-        Return a copy with the results, and leave `adata` as it is.
+        Return a copy in memory with the results, and leave `adata` as it is.
 
     Returns
     -------
@@ -126,11 +126,11 @@ def write(
     >>> adata.var["timelike"].value_counts().to_dict()
     {'1': 51, '0': 50, '2': 49}
     """
-    _check(adata, axis)
+    _check(adata, axis, key_added)
     if isinstance(found, Found):
         return _write_answer(adata, found, key_added, axis, copy=copy)
     clustering, neighbors, gp = _parts(found, neighbors, gp)
-    target = adata.copy() if copy else adata
+    target = _copied(adata) if copy else adata
     place = _Place(target, axis, key_added, clustering.names)
     graph = None if neighbors is None else _graph(neighbors, clustering.names)
     place.clear()
@@ -141,16 +141,23 @@ def write(
     return target if copy else None
 
 
-def _check(adata: Any, axis: str) -> None:
+def _check(adata: Any, axis: str, key: Any) -> None:
     if not isinstance(adata, checks.optional("anndata", "bio", "results in AnnData need anndata").AnnData):
         raise InputError(f"adata must be an AnnData object, not {type(adata).__name__}.")
     if axis not in AXES:
         raise InputError(f"there is no axis {axis!r}: choose 'var' if courses are genes, 'obs' if observations.")
+    if not isinstance(key, str) or not key or "/" in key:
+        raise InputError(f"key_added is {key!r}: expected a text without '/', which files take for a folder.")
+
+
+def _copied(adata: AnnData) -> AnnData:
+    """A copy in memory, also of what is on disk."""
+    return adata.to_memory() if adata.isbacked else adata.copy()
 
 
 def _write_answer(adata: AnnData, found: Found, key: str, axis: str, *, copy: bool) -> AnnData | None:
     """Write the table of an answer, a column each; courses that were not asked about are missing."""
-    target = adata.copy() if copy else adata
+    target = _copied(adata) if copy else adata
     place = _Place(target, axis, key, found.names)
     place.clear()
     place.write_table(found.to_frame())  # type: ignore[attr-defined]  # each kind of answer has one

@@ -237,3 +237,11 @@ def test_the_cut_is_that_of_scikit_learn(noise, k):
     graph = neighbor_graph(D, 7)
     theirs = spectral_clustering(graph, n_clusters=k, eigen_solver="arpack", assign_labels="discretize", random_state=0)
     assert nmi(cut(graph, k, seed=0), theirs) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("cluster", [leiden, lambda graph: spectral(graph, 2)])
+def test_a_bare_graph_is_no_neighbours(cluster):
+    """It has indices, too, but no names."""
+    graph = nearest_points(clouds([10], 0)[0], 3)[0].graph()
+    with pytest.raises(InputError, match=r"expected .*, found csr_array: make"):
+        cluster(graph)

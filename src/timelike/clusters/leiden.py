@@ -13,11 +13,10 @@ from timelike.clusters.clustering import Clustering, numbered
 from timelike.clusters.graph import nearest_of
 from timelike.exceptions import InputError
 from timelike.pairs.nearest.graph import nearest_graph
+from timelike.pairs.nearest.neighbors import Neighbors
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
-
-    from timelike.pairs.nearest.neighbors import Neighbors
 
 OBJECTIVES = {"modularity": "modularity", "cpm": "CPM"}
 """What is maximised, and the name that igraph has for it."""
@@ -65,7 +64,7 @@ def leiden(
         raise InputError(f"there is no objective {objective!r}: choose from {', '.join(OBJECTIVES)}.")
     if not (checks.is_number(resolution) and resolution > 0):
         raise InputError(f"resolution is {resolution!r}: expected a number above zero.")
-    if not hasattr(found, "indices"):
+    if not isinstance(found, Neighbors):
         raise InputError(
             f"expected the nearest neighbours of courses, found {type(found).__name__}: make them with "
             "timelike.neighbors(courses, gp)."

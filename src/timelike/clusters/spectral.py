@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,12 +13,12 @@ from timelike.clusters.hierarchical import dissimilarities
 from timelike.clusters.normalised_cut import cut
 from timelike.exceptions import DataWarning, warn
 from timelike.pairs.nearest.graph import nearest_graph
+from timelike.pairs.nearest.neighbors import Neighbors
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
     from timelike.pairs.distance import Distance
-    from timelike.pairs.nearest.neighbors import Neighbors
     from timelike.pairs.similarity import Similarity
 
 
@@ -65,9 +65,9 @@ def spectral(
 
 def _graph(source: Similarity | Distance | Neighbors, k: int, neighbors: int) -> csr_array:
     """The graph to cut, once it is clear that k clusters can be made of it."""
-    if not hasattr(source, "indices"):
+    if not isinstance(source, Neighbors):
         D = dissimilarities(source, k)
         checks.whole(neighbors, "neighbors")
         return neighbor_graph(D, min(neighbors, len(D) - 1)) if len(D) > 1 else nearest_graph(np.empty((1, 0), np.intp))
     checks.whole(k, "k", 1, len(source.names), "courses")
-    return nearest_graph(nearest_of(cast("Neighbors", source), neighbors))
+    return nearest_graph(nearest_of(source, neighbors))
