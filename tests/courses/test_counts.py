@@ -82,6 +82,16 @@ def test_the_error_of_many_counts_is_the_dispersion_and_of_few_one_over_the_mean
     np.testing.assert_allclose(values[0], np.log(20_000), atol=0.03)
 
 
+@pytest.mark.parametrize("counts", [[0.0, 3.0, 900.0], [0.0, 1e6, 0.0]])
+def test_the_largest_dispersion_is_in_the_table(counts):
+    """By its last bit it was beyond: every value's error was then 1, whatever the counts, and values went astray."""
+    eta = np.log([[2.0, 3.0, 700.0]])
+    values, variances = around(np.array([counts]), eta, np.array([np.nextafter(DISPERSIONS[-1], np.inf)]))
+    near, about = around(np.array([counts]), eta, np.array([0.999 * DISPERSIONS[-1]]))
+    np.testing.assert_allclose(variances, about, rtol=0.01)
+    np.testing.assert_allclose(values, near, atol=0.05)
+
+
 def test_moments_agree_with_the_sum_over_all_counts():
     rng = np.random.default_rng(4)
     for _ in range(40):
