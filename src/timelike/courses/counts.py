@@ -324,7 +324,9 @@ def around(counts: Floats, eta: Floats, dispersion: Floats) -> tuple[Floats, Flo
     rows = (np.clip(eta, LOG_MEANS[0], LOG_MEANS[-1]) - LOG_MEANS[0]) / (LOG_MEANS[1] - LOG_MEANS[0])
     of_gene = np.clip(np.log(dispersion), LOG_DISPERSIONS[0], LOG_DISPERSIONS[-1]) - LOG_DISPERSIONS[0]
     columns = np.broadcast_to((of_gene / (LOG_DISPERSIONS[1] - LOG_DISPERSIONS[0]))[:, None], rows.shape)
-    bias, slope, log_variance = (map_coordinates(table, (rows, columns), order=1, mode="nearest") for table in moments())
+    bias, slope, log_variance = (
+        map_coordinates(table, (rows, columns), order=1, mode="nearest") for table in moments()
+    )
     few = np.maximum(LOG_MEANS[0] - eta, 0)  # below the table the variance grows as one over the mean does
     variance, added = np.exp(log_variance + few), offset(dispersion)[:, None]
     away = (np.log(counts + added) - eta - bias) / slope
