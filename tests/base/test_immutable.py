@@ -28,6 +28,19 @@ def test_courses_that_come_back_cannot_be_written(way):
     np.testing.assert_array_equal(back.values, COURSES.values)
 
 
+def test_what_is_computed_once_cannot_be_written():
+    """It is handed out again and again: who writes to it changes what others compute."""
+    rng = np.random.default_rng(0)
+    courses = tl.TimeCourses.from_arrays(np.repeat(np.arange(4.0), 2), rng.standard_normal((6, 8)))
+    found = tl.changing(courses, tl.GP.se(1, 1, 0.5))
+    of_courses = [courses.starts, courses.design_rows, courses.standard_deviations, courses._means]
+    of_designs = [courses.designs.sizes, courses.designs.variances]
+    answers = [found.log_bayes_factor, found.posterior, found.probability, found.fdr, found.order]
+    for array in (*of_courses, *of_designs, *answers):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 7
+
+
 def test_a_kernel_that_its_owner_changes_does_not_change_the_model():
     kernel = sk.RBF(2.0) + sk.RBF([3.0])
     gp = tl.GP(kernel, signal_sd=1, noise_sd=0.1)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from timelike.base.arrays import Floats, Ints
+from timelike.base.arrays import Floats, Ints, readonly
 
 PEELED = 3
 """So many designs are looked for among all others at once, before these are looked at one by one."""
@@ -46,12 +46,12 @@ class Designs:
     @cached_property
     def sizes(self) -> Ints:
         """Number of points of each design."""
-        return np.diff(self.starts)
+        return readonly(np.diff(self.starts))
 
     @cached_property
     def variances(self) -> Floats:
         """Known error variance at each point, zero where none was given."""
-        return np.zeros(len(self.points)) if self.errors is None else self.errors**2
+        return readonly(np.zeros(len(self.points)) if self.errors is None else self.errors**2)
 
 
 def distinct(designs: Designs) -> tuple[Designs, Ints]:

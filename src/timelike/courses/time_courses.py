@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from timelike.base import checks, notebook
-from timelike.base.arrays import Bools, Floats, Ints
+from timelike.base.arrays import Bools, Floats, Ints, readonly
 from timelike.base.tables import as_pandas
 from timelike.courses.conditions import Told, crossed, joined, none_told, told_apart
 from timelike.courses.counts import (
@@ -211,7 +211,7 @@ class TimeCourses:
     @cached_property
     def starts(self) -> Ints:
         """Course ``i`` occupies ``values[starts[i]:starts[i + 1]]``, (N + 1,)."""
-        return offsets(self.designs.sizes[self.design_of])
+        return readonly(offsets(self.designs.sizes[self.design_of]))
 
     @property
     def sizes(self) -> Ints:
@@ -410,7 +410,7 @@ class TimeCourses:
         """Standard deviation of the values of each course (0 for a single value)."""
         residual = self.values - np.repeat(self._means, self.sizes)
         squares = np.add.reduceat(residual**2, self.starts[:-1])
-        return np.sqrt(squares / np.maximum(self.sizes - 1, 1))
+        return readonly(np.sqrt(squares / np.maximum(self.sizes - 1, 1)))
 
     @cached_property
     def _variances_beyond_errors(self) -> Floats:
@@ -469,11 +469,11 @@ class TimeCourses:
     @cached_property
     def design_rows(self) -> Ints:
         """For each value, the row of its point in the designs, (M,)."""
-        return ranges(self.designs.starts[:-1][self.design_of], self.sizes)
+        return readonly(ranges(self.designs.starts[:-1][self.design_of], self.sizes))
 
     @cached_property
     def _means(self) -> Floats:
-        return np.add.reduceat(self.values, self.starts[:-1]) / self.sizes
+        return readonly(np.add.reduceat(self.values, self.starts[:-1]) / self.sizes)
 
     def _union_grid(self) -> Floats | None:
         """Times of a common grid that is at least half filled, or None when courses have their own times."""

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from timelike.base import checks
-from timelike.base.arrays import Floats, Ints
+from timelike.base.arrays import Floats, Ints, readonly
 from timelike.base.odds import running_fdr
 from timelike.exceptions import InputError
 from timelike.gp import GP, Curve
@@ -59,22 +59,22 @@ class Found:
     @cached_property
     def log_bayes_factor(self) -> Floats:
         """Log likelihood ratio of "yes" to "no", whatever the effect's shape and size and the gene's noise, (N,)."""
-        return self.answer.log_bayes_factor
+        return readonly(self.answer.log_bayes_factor)
 
     @cached_property
     def posterior(self) -> Floats:
         """Probability of each contrast and effect, (N, contrasts, K), see `Question.shape_of`."""
-        return self.answer.posterior
+        return readonly(self.answer.posterior)
 
     @cached_property
     def probability(self) -> Floats:
         """Probability of "yes", (N,): prior odds are learned from all genes together, see `Answer.posterior`."""
-        return np.minimum(self.posterior[:, :, self.question.counted].sum(axis=(1, 2)), 1.0)
+        return readonly(np.minimum(self.posterior[:, :, self.question.counted].sum(axis=(1, 2)), 1.0))
 
     @cached_property
     def fdr(self) -> Floats:
         """Expected share of false ones among all that are called down to each gene, from the surest on, (N,)."""
-        return running_fdr(self.probability)
+        return readonly(running_fdr(self.probability))
 
     @property
     def share(self) -> float:
@@ -91,7 +91,7 @@ class Found:
     @cached_property
     def order(self) -> Ints:
         """Positions of the genes, the surest first; where probabilities are the same but for rounding, by evidence."""
-        return np.lexsort((-self.log_bayes_factor, -self.probability.round(12)))
+        return readonly(np.lexsort((-self.log_bayes_factor, -self.probability.round(12))))
 
     @cached_property
     def grid(self) -> Floats:
