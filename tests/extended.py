@@ -153,6 +153,25 @@ def evidence_of_all(case, data):
         return float(_log_density(_covariance(case, x, v), y)[0] - alone)
 
 
+def density_beside(case, times, values, new_times, new_values):
+    """``log p(new course | courses on one curve)`` of courses (N, n) that share their times, constant in pi included.
+
+    Courses of one grid say of their curve what their mean says, with an N-th of the noise. Without courses: of a curve
+    of its own.
+    """
+    with mpmath.workdps(DIGITS):
+        number, noise = mpmath.mpf, mpmath.mpf(case.noise_sd) ** 2
+        count = max(1, len(values))
+        x = [number(float(t)) for t in times][: len(times) * (len(values) > 0)]
+        y = [mpmath.fsum(number(float(v)) for v in column) / count - number(case.mean) for column in values.T]
+        at, to = [number(float(t)) for t in new_times], [number(float(v)) - number(case.mean) for v in new_values]
+        known = _log_density(_covariance(case, x, [noise / count] * len(x)), y)[0]
+        both = _log_density(_covariance(case, x + at, [noise / count] * len(x) + [noise] * len(at)), y[: len(x)] + to)[
+            0
+        ]
+        return float(both - known - len(at) * mpmath.log(2 * mpmath.pi) / 2)
+
+
 def _course(case, data, i):
     """Times, values minus the mean, and noise variances of a course."""
     number = mpmath.mpf

@@ -118,7 +118,7 @@ def precise_engine(left: Side, right: Side, out: Floats) -> None:
     def block(rows: slice) -> Floats:
         m_i, m_j, A = left.b[:, rows, None], right.b[:, None], right.A[:, None]
         d = m_j - m_i
-        pull = _times(A, d)
+        pull = times(A, d)
         found = evidence(left.A[:, rows, None] + A, pull + m_j)
         return found + (m_j * (m_i - m_j / 2) - d * pull / 2).sum(axis=0)
 
@@ -169,7 +169,7 @@ def flush_every(A_i: Floats, A_j: Floats, rank: int) -> int:
     return max(1, int(300 / np.log10(largest + 1)))
 
 
-def _times(A: Floats, d: Floats) -> Floats:
+def times(A: Floats, d: Floats) -> Floats:
     """Packed symmetric matrices times vectors."""
     rank = len(d)
     rows = [[A[_at(max(i, j), min(i, j))] * d[j] for j in range(rank)] for i in range(rank)]

@@ -287,11 +287,13 @@ class AnySpread:
 
     def _evidence(self, A: Floats, b: Floats) -> Floats:
         """Evidence of each course for a curve of its own, (C, D N)."""
-        inverse, logs = np.linalg.inv(A + np.eye(A.shape[2])), log_det_plus_identity(A)
-        squares = np.empty(b.shape[:2])
-        for rows in chunks(b.shape[1], len(b) * b.shape[2] ** 2):
-            each = b[:, rows, None, :] @ inverse[:, self.design_of[rows]] @ b[:, rows, :, None]
-            squares[:, rows] = each[..., 0, 0]
+        precision, logs, squares = A + np.eye(A.shape[2]), log_det_plus_identity(A), np.empty(b.shape[:2])
+        for g, rows in self._runs:
+            if isinstance(g, np.ndarray):
+                mean = np.linalg.solve(precision[:, g], b[:, rows, :, None])[..., 0]
+            else:
+                mean = np.linalg.solve(precision[:, g], b[:, rows].transpose(0, 2, 1)).transpose(0, 2, 1)
+            squares[:, rows] = (b[:, rows] * mean).sum(axis=2)
         return np.asarray((squares - logs[:, self.design_of]) / 2)
 
     def _bases(self) -> Floats:
@@ -372,9 +374,16 @@ def sample(here: Modelled, phi: Basis | None = None, scale: float = 1.0) -> AnyS
 
 def _apart(here: Modelled, phi: Basis, kept: Floats, scale: float) -> AnySpread:
     """The courses' information along `kept`, and about deviations on another length scale."""
-    other = on_scale(here, scale)
+    return with_own(here, phi, on_scale(here, scale)[:], kept, scale)
+
+
+def with_own(here: Modelled, phi: Basis, own: Floats, kept: Floats, scale: float) -> AnySpread:
+    """The courses' information along `kept`, and about what each has of its own: `own` are the features of that.
+
+    One row for each of :attr:`points`, (D P, d). With deviations on so many times the length scale of the model.
+    """
     points = np.arange(len(here.points))
-    both = here.information_on(replace(phi, phi=np.hstack([phi[points], other[points]]), row=points))
+    both = here.information_on(replace(phi, phi=np.hstack([phi[points], own]), row=points))
     f, d = np.split(np.arange(both.rank), [phi.phi.shape[1]])
     gains, turn = np.linalg.eigh(both.A[:, d[:, None], d])
     z = np.empty((len(both.b), len(d)))
@@ -491,9 +500,20 @@ class Clusters:
     @cached_property
     def moments(self) -> tuple[Floats, Floats]:
         """Posterior mean (K, r) and covariance (K, r, r) of each cluster's curve."""
-        covariance = np.linalg.inv(self.A + np.eye(self.A.shape[1]))
-        covariance = (covariance + covariance.transpose(0, 2, 1)) / 2
-        return (covariance @ self.b[:, :, None])[:, :, 0], covariance
+        covariance = self.half.transpose(0, 2, 1) @ self.half
+        # Solved for: the product with the inverse would lose as many digits as noise and signal are apart, twice.
+        mean = np.linalg.solve(self.A + np.eye(self.A.shape[1]), self.b[:, :, None])[:, :, 0]
+        return mean, (covariance + covariance.transpose(0, 2, 1)) / 2
+
+    @cached_property
+    def log_dets(self) -> Floats:
+        """``log det(I + A)`` of each cluster, (K,)."""
+        return log_det_plus_identity(self.A)
+
+    @cached_property
+    def half(self) -> Floats:
+        """The inverse of the Cholesky factor of ``I + A``, (K, r, r)."""
+        return np.linalg.inv(np.linalg.cholesky(self.A + np.eye(self.A.shape[1])))
 
     @property
     def log_shares(self) -> Floats:

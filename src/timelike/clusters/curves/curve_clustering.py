@@ -20,7 +20,6 @@ from timelike.clusters.curves.ascent import responsibilities
 from timelike.clusters.curves.bound import (
     NONE,
     AnySpread,
-    AtSpread,
     Clusters,
     Given,
     expected_shares,
@@ -40,6 +39,7 @@ from timelike.clusters.curves.membership import (
     weighed_at_nodes,
     weighed_beside,
 )
+from timelike.clusters.curves.new_courses import parts
 from timelike.clusters.curves.noise import COMMON, Noise
 from timelike.clusters.curves.outlying_values import Outliers, outlying
 from timelike.courses.designs import frozen
@@ -450,11 +450,13 @@ class CurveClustering(Clustering):
         """Curves that were asked for, by their times."""
         return {}
 
+    @one_thread_below()
     def shapes(self, times: Floats) -> Floats:
         """The clusters' curves around zero, (k, T): without the model's mean, nor a level where that is free."""
         features, _, clusters = self._shown(times[:, None])
         return np.asarray(clusters.moments[0] @ features.T)
 
+    @one_thread_below()
     def _curves_at(self, asked: Floats) -> Curve:
         features, rest, clusters = self._shown(asked)
         mean, covariance = clusters.moments
@@ -519,10 +521,11 @@ class CurveClustering(Clustering):
             chances = None if fine.probabilities is None else granularity.summed(fine.probabilities, self.part_of)
             labels = np.append(self.part_of, -1)[fine.labels]
             return Clustering(labels, fine.names, self.k, f"predicted by {self.method}", chances)
-        state, old = self._beside(new_courses)
+        r = np.empty((len(new_courses), self.k + 1))
         with one_thread_below():
             drawn = [z.astype(float) for z in self._divisions] or [self._weights.r]
-            r = weighed_beside(state, [Clusters.of(old, z) for z in drawn])
+            for which, new, old in parts(self, new_courses):
+                r[which] = weighed_beside(new, [Clusters.of(old, z) for z in drawn])
         labels = likeliest(r)
         return Clustering(labels, new_courses.names, self.k, f"predicted by {self.method}", r[:, :-1])
 
@@ -542,21 +545,14 @@ class CurveClustering(Clustering):
 
         if self.finest is not None:
             return self.finest.log_densities(new_courses)
-        state, old = self._beside(new_courses)
+        result = np.empty(len(new_courses))
         with one_thread_below():
-            clusters = Clusters.of(old, self._weights.r)
-            given_cluster = state.over_nodes(predictive(state, clusters)) + np.log(expected_shares(clusters.n))
-        either = np.column_stack([given_cluster, state.over_nodes(state.alone) + np.log(NONE)])
-        return np.asarray(logsumexp(either, axis=1) + state.common)
-
-    def _beside(self, new_courses: TimeCourses) -> tuple[AtSpread, AtSpread]:
-        """The information of new courses, and of those that were clustered, on the same basis."""
-        joint = self.courses.joined(new_courses)
-        split = len(self.courses)
-        with one_thread_below():
-            data = replace(sample(self.gp.at(joint, self.free), scale=self.deviation_scale), noise=self.noise)
-            new, old = data.select(np.arange(split, len(joint))), data.select(np.arange(split))
-            return new.at(self.spread), old.at(self.spread)
+            for which, new, old in parts(self, new_courses):
+                clusters = Clusters.of(old, self._weights.r)
+                given_cluster = new.over_nodes(predictive(new, clusters)) + np.log(expected_shares(clusters.n))
+                either = np.column_stack([given_cluster, new.over_nodes(new.alone) + np.log(NONE)])
+                result[which] = logsumexp(either, axis=1) + new.common
+        return result
 
     @cached_property
     def _divisions(self) -> list[Bools]:
@@ -584,6 +580,7 @@ class CurveClustering(Clustering):
         return pd.DataFrame(columns | {"weight": found.weight})
 
     @cached_property
+    @one_thread_below()
     def _outlying(self) -> Outliers:
         # A cluster's curve lets expect nothing of a course that is free of it but what its own values do.
         labels = np.full(len(self.names), -1) if self.free else self.labels

@@ -6,7 +6,9 @@ Let a cluster have the precision ``P = I + A_k`` and the mean m, and a course (A
     (b - A m / 2) . m + (1 - r)^2 / 2 d^T (P + (1 - r) A)^-1 d - r^2 / 2 d^T (P - r A)^-1 d
         - 1/2 log det(P + (1 - r) A) + 1/2 log det(P - r A)
 
-Where many courses share A, V with ``V^T P V = I`` and ``V^T A V`` diagonal makes both matrices diagonal, whatever r.
+However small the noise, nothing large cancels in d, which is about the difference of two curves. Where many courses
+share A, V with ``V^T P V = I`` and ``V^T A V = diag(g)`` makes both matrices diagonal, whatever r; not where little of
+the cluster is left without the course, and ``1 - r g`` has few digits.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ import numpy as np
 from timelike.base.arrays import Floats, Ints
 from timelike.clusters.curves.bound import AtSpread, Clusters, packed
 from timelike.gp.information import chunks
-from timelike.pairs.elimination import Side, engine, evidence
+from timelike.pairs.elimination import Side, engine, evidence, times
 
 SLIGHT = 1e-3
 """A course with a smaller weight in a cluster is not taken out of it before it is judged."""
@@ -28,8 +30,9 @@ ROWS = 8192
 """Courses of one design that are worked on at once: what is computed of them stays in the cache."""
 PAIRS = 4096
 """Courses with a cluster each that are worked on at once where matrices differ."""
-LEAST = 1e-12
-"""Share of the precision that is left of a cluster without its only course, at least."""
+LEFT = 1e-3
+"""Where less than this share of a cluster's precision in some direction is left without a course, it is taken out of
+the sums themselves."""
 
 
 def given_the_others(state: AtSpread, r: Floats, clusters: Clusters) -> Floats:
@@ -71,12 +74,14 @@ def left_out(state: AtSpread, r: Floats, clusters: Clusters, labels: Ints, which
 
 
 def _given_the_others(state: AtSpread, which: Ints, r: Floats, clusters: Clusters, k: Ints) -> Floats:
-    weight, b = state.by_node(r)[:, which, k], state.by_node(state.b)[:, which]
+    weight, b = state.by_node(r)[:, which, k], np.moveaxis(state.by_node(state.b)[:, which], -1, 0)
     A = _last(state.packed)[:, state.design_of.reshape(len(weight), -1)[:, which]]
+    mean = clusters.moments[0].T[:, k][:, None]
+    pull = times(A, mean)
+    alone, d = ((b - pull / 2) * mean).sum(axis=0), b - pull
     others = _last(packed(clusters.A))[:, k] - np.einsum("mi,tmi->ti", weight, A)
-    rest = clusters.b[k] - np.einsum("mi,mid->id", weight, b)
-    A += others[:, None]
-    return evidence(A, np.moveaxis(rest + b, -1, 0).copy()) - evidence(others, rest.T.copy())
+    less = np.einsum("mi,dmi->di", weight, d)
+    return alone + evidence(others[:, None] + A, d - less[:, None]) - evidence(others, less)
 
 
 def _last(triangles: Floats) -> Floats:
@@ -92,15 +97,16 @@ def _beside(state: AtSpread, clusters: Clusters, r: Floats | None = None) -> Flo
     result = np.empty((len(state.b), len(clusters.n)))
     for design, rows in _by_design(state):
         if design is None:
-            result[rows] = _with_their_own(state, rows, clusters)
-            if r is not None:
-                at, k = np.nonzero(r[rows, :-1] > SLIGHT)
-                result[rows[at], k] = left_out(state, r, clusters, k, rows[at])
-            continue
-        shared = _Shared(state.A[design], clusters)
-        for some in chunks(len(rows), 1, ROWS):
-            own = rows[some]
-            result[own] = shared.densities(state.b[own], None if r is None else r[own])
+            result[rows], most = _with_their_own(state, rows, clusters), np.array(1 / SLIGHT)
+        else:
+            shared = _Shared(state.A[design], clusters)
+            most = shared.gains.max(axis=1)
+            for some in chunks(len(rows), 1, ROWS):
+                own = rows[some]
+                result[own] = shared.densities(state.b[own], None if r is None else r[own])
+        if r is not None:
+            at, k = np.nonzero((r[rows, :-1] > SLIGHT) & (1 - r[rows, :-1] * most < LEFT))
+            result[rows[at], k] = left_out(state, r, clusters, k, rows[at])
     return result
 
 
@@ -118,10 +124,13 @@ def _by_design(state: AtSpread) -> Iterator[tuple[int | None, Ints]]:
 
 def _with_their_own(state: AtSpread, rows: Ints, clusters: Clusters) -> Floats:
     """Log density of rows given each cluster, where each row has another matrix."""
-    courses = Side(_last(state.packed)[:, state.design_of[rows]], state.b[rows].T.copy(), np.zeros(len(rows)))
-    result = np.empty((len(clusters.n), len(rows)))
-    compute = engine(result.size * len(courses.b) ** 3)
-    compute(Side(_last(packed(clusters.A)), clusters.b.T.copy(), clusters.evidence), courses, result)
+    A, b, design = _last(state.packed)[:, state.design_of[rows]], state.b[rows].T, state.design_of[rows]
+    result, known = np.empty((len(clusters.n), len(rows))), _last(packed(clusters.A))
+    compute = engine(result.size * len(b) ** 3)
+    for k, mean in enumerate(clusters.moments[0]):
+        pull = (state.A @ mean)[design].T
+        cluster = Side(known[:, k : k + 1], np.zeros((len(b), 1)), clusters.log_dets[k : k + 1] / -2)
+        compute(cluster, Side(A, b - pull, mean @ (pull / 2 - b)), result[k : k + 1])
     return result.T
 
 
@@ -129,22 +138,18 @@ class _Shared:
     """What courses that share A need, beside each cluster."""
 
     def __init__(self, A: Floats, clusters: Clusters) -> None:
-        half = np.linalg.inv(np.linalg.cholesky(clusters.A + np.eye(len(A))))
-        gains, turn = np.linalg.eigh(half @ A @ half.transpose(0, 2, 1))
-        self.gains = np.clip(gains, 0, 1 / LEAST)
-        self.vectors = half.transpose(0, 2, 1) @ turn
+        gains, turn = np.linalg.eigh(clusters.half @ A @ clusters.half.transpose(0, 2, 1))
+        self.gains = np.maximum(gains, 0)
+        self.vectors = clusters.half.transpose(0, 2, 1) @ turn
         self.mean = clusters.moments[0]
-        pull = self.mean @ A
-        self.known = (pull[:, None] @ self.vectors)[:, 0]
-        self.constant = -(pull * self.mean).sum(axis=1) / 2
+        self.pull = self.mean @ A
+        self.constant = -(self.pull * self.mean).sum(axis=1) / 2
 
     def densities(self, b: Floats, r: Floats | None) -> Floats:
         """Log density of courses (n, r) given each cluster, (n, K), without themselves where they have weights."""
         result = b @ self.mean.T + self.constant
         for k, gains in enumerate(self.gains):
-            squares = b @ self.vectors[k]
-            squares -= self.known[k]
-            squares **= 2
+            squares = ((b - self.pull[k]) @ self.vectors[k]) ** 2
             more = squares @ (0.5 / (1 + gains)) - np.log1p(gains).sum() / 2
             if r is not None:
                 own = np.flatnonzero(r[:, k] > SLIGHT)
@@ -154,7 +159,7 @@ class _Shared:
 
 
 def _without(squares: Floats, gains: Floats, r: Floats) -> Floats:
-    left, beside = np.maximum(1 - r * gains, LEAST), 1 + (1 - r) * gains
+    left, beside = np.maximum(1 - r * gains, LEFT), 1 + (1 - r) * gains
     squares *= (1 - r) ** 2 / beside - r**2 / left
     squares -= np.log(beside / left)
     return np.asarray(squares.sum(axis=1) / 2)
