@@ -2,6 +2,7 @@
 
 import itertools
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,6 +12,8 @@ from scipy.cluster.hierarchy import is_monotonic, is_valid_linkage
 from scipy.special import gammaln
 
 import timelike as tl
+from contract import gp_of
+from extended import Case, agglomerated
 from timelike.clusters.curves.bound import sample
 from timelike.clusters.curves.evidence_linkage import evidence_linkage
 from timelike.clusters.curves.merges import agglomerate
@@ -51,6 +54,41 @@ def naive(courses, spread=0.0):
         merges.append((p, q, gains[p, q]))
         number += 1
     return merges
+
+
+ONE_CURVE = np.linspace(0, 1, 6)
+
+
+def one_design(state):
+    """As the courses are: one design, along the axes of its matrix."""
+    return state
+
+
+def two_designs(state):
+    """As if every other course had another design, and along other axes."""
+    turn = np.linalg.qr(np.random.default_rng(0).standard_normal(state.A.shape[1:]))[0]
+    A, design_of = turn.T @ state.A @ turn, np.arange(len(state)) % 2
+    return replace(state, A=np.concatenate([A, A]), b=state.b @ turn, design_of=design_of, diagonal=False)
+
+
+@pytest.mark.parametrize("designs", [one_design, two_designs])
+@pytest.mark.parametrize(("seed", "kernel"), [(0, "se"), (1, "matern12"), (3, "periodic"), (6, "matern52")])
+def test_merges_are_right_where_the_noise_is_a_millionth_of_the_signal(seed, kernel, designs):
+    """The three terms of a gain are large there: from these a gain was off by 0.06, and the sixth merge was wrong."""
+    rng = np.random.default_rng(seed)
+    case = Case(kernel, float(10 ** rng.uniform(-1, 0)), 1.2e-6)
+    weight, vectors = np.linalg.eigh(case.kernel_object(ONE_CURVE[:, None]))
+    curve = (vectors * np.sqrt(np.maximum(weight, 0))) @ rng.standard_normal(6) * 3
+    values = curve + case.ratio * rng.standard_normal((12, 6))
+    expected = agglomerated(case, ONE_CURVE, values)
+    courses = tl.TimeCourses.from_arrays(ONE_CURVE, values)
+    merges = agglomerate(designs(sample(gp_of(case).at(courses)).at(0.0)))
+    sets = [frozenset([i]) for i in range(12)]
+    for (p, q), (pair, _) in zip(merges.pairs, expected, strict=True):
+        assert {sets[p], sets[q]} == pair
+        sets.append(sets[p] | sets[q])
+    gains = [gain for _, gain in expected]
+    np.testing.assert_allclose(merges.gains, gains, atol=1e-6 if designs is one_design else 1e-2)
 
 
 def mixed(kind, per_group=4):

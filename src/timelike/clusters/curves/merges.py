@@ -1,4 +1,8 @@
-"""Merging, again and again, the two clusters that most want one curve. Pure arrays."""
+"""Merging, again and again, the two clusters that most want one curve. Pure arrays.
+
+Where the noise is small against the signal, the three terms of a gain are large and nearly cancel; gains are then
+computed from the clusters' posterior means, whose differences decide, as the similarity is.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +13,11 @@ import numpy as np
 from timelike.base.arrays import Floats, Ints
 from timelike.base.threads import run_tiles
 from timelike.base.tiles import Tile, upper_tiles
-from timelike.clusters.curves.bound import AtSpread
-from timelike.pairs.elimination import Side, engine
+from timelike.clusters.curves.bound import AtSpread, unpacked
+from timelike.gp.information import Information, log_det_plus_identity
+from timelike.pairs.elimination import Side, engine, precise_engine
 from timelike.pairs.job import mirror
+from timelike.pairs.routes import PRECISE_ABOVE
 
 SIDE = 128
 """First gains are computed in tiles of so many clusters a side: their arrays stay in the cache."""
@@ -71,15 +77,22 @@ class _Slots:
 
     def __init__(self, state: AtSpread) -> None:
         self.diagonal, rank = state.diagonal, state.A.shape[1]
-        self.engine = engine(len(state) ** 2 * rank**3)
         A = np.diagonal(state.A, axis1=1, axis2=2) if self.diagonal else state.packed
         self.A = np.ascontiguousarray(A[state.design_of].T)
         self.b = np.ascontiguousarray(state.b.T)
-        self.own = state.own.copy()
+        logs = log_det_plus_identity(state.A)[state.design_of]
+        self.precise = bool((state.own + logs / 2).max() > PRECISE_ABOVE)
+        self.own, self.means = state.own.copy(), self.b  # evidence; or what stands for it in the precise form
+        self.engine = engine(len(state) ** 2 * rank**3)
+        if self.precise:
+            means = Information(state.A, state.b, state.design_of).means()
+            self.own, self.means, self.engine = logs / -2, np.ascontiguousarray(means.T), precise_engine
 
     def gains(self, rows: slice, cols: slice) -> Floats:
         """``E(P + Q) - E(P) - E(Q)`` of the clusters `rows` with the clusters `cols`."""
         left, right = self._side(rows), self._side(cols)
+        if self.diagonal and self.precise:
+            return _diagonal_gains(left, right)
         if self.diagonal:
             together = _diagonal_evidence(left.A[:, :, None] + right.A[:, None], left.b[:, :, None] + right.b[:, None])
             return together - left.own[:, None] - right.own
@@ -88,20 +101,30 @@ class _Slots:
         return gains
 
     def _side(self, which: slice) -> Side:
-        own = self.own[which]
-        return Side(self.A[:, which][:, : len(own)], self.b[:, which][:, : len(own)], own)
+        own, vectors = self.own[which], self.means if self.precise else self.b
+        return Side(self.A[:, which][:, : len(own)], vectors[:, which][:, : len(own)], own)
 
     def merge(self, p: int, q: int, gain: float) -> None:
         """Put q to p, and the last cluster in the place of q."""
         last = len(self.own) - 1
         for x in (self.A, self.b):
             x[:, p] += x[:, q]
+        if self.precise:
+            self.means[:, p], self.own[p] = self._told(p)
+        else:
+            self.own[p] += self.own[q] + gain
+        kept = (self.A, self.b, self.means) if self.precise else (self.A, self.b)
+        for x in kept:
             x[:, q] = x[:, last]
-        self.own[p] += self.own[q] + gain
         self.own[q] = self.own[last]
         self.own = self.own[:last]
         if last < TRIM_BELOW * self.b.shape[1]:
-            self.A, self.b = (np.ascontiguousarray(x[:, :last]) for x in (self.A, self.b))
+            self.A, self.b, self.means = (np.ascontiguousarray(x[:, :last]) for x in (self.A, self.b, self.means))
+
+    def _told(self, p: int) -> tuple[Floats, Floats]:
+        """Posterior mean of a cluster, and half its negative log determinant."""
+        A = np.diag(self.A[:, p]) if self.diagonal else unpacked(self.A[:, p], len(self.b))
+        return np.linalg.solve(A + np.eye(len(A)), self.b[:, p]), log_det_plus_identity(A) / -2
 
 
 class _Table:
@@ -148,6 +171,14 @@ class _Table:
         self.best[p] = self.S[p, self.partner[p]]
 
 
+def _diagonal_gains(left: Side, right: Side) -> Floats:
+    """The gains from posterior means, see :func:`precise_engine`, where matrices are diagonal."""
+    A_i, A_j, m_i, m_j = left.A[:, :, None], right.A[:, None], left.b[:, :, None], right.b[:, None]
+    both = 1 + A_i + A_j
+    apart = (1 + A_i) * (m_i * m_j - A_j * (m_i - m_j) ** 2 / 2) + (A_j - A_i) * m_j**2 / 2
+    return np.asarray((apart / both - np.log1p(A_i + A_j) / 2).sum(axis=0) - left.own[:, None] - right.own)
+
+
 def _diagonal_evidence(A: Floats, b: Floats) -> Floats:
     A += 1
     quadratic = np.einsum("d...,d...->...", b, b / A)
@@ -159,7 +190,8 @@ def _diagonal_evidence(A: Floats, b: Floats) -> Floats:
 
 def _first_gains(state: AtSpread, slots: _Slots) -> Floats:
     """Gains of all pairs of courses, (N, N), the same bits on both sides of the diagonal, which is -inf."""
-    S = _shared_gains(state) if state.diagonal and len(state.A) == 1 else _own_gains(slots)
+    shared = state.diagonal and len(state.A) == 1 and not slots.precise
+    S = _shared_gains(state) if shared else _own_gains(slots)
     np.fill_diagonal(S, -np.inf)
     return S
 
