@@ -11,6 +11,7 @@ import pytest
 import timelike as tl
 from contract import ROUTES, bound, courses_of, gp_of
 from extended import KERNELS, Case, draw, evidence_of_all, random_case, truth
+from timelike.clusters.curves.bound import Clusters, sample
 from timelike.gp.information import evidence
 
 RATIOS = [1e-6, 1e-4, 1e-2, 1.0, 1e3]
@@ -121,6 +122,18 @@ def test_the_evidence_of_a_set_keeps_the_bound_and_adds_up(kernel, sampling, rat
     assert abs(of_all - alone.sum() - expected) <= allowed
     pair = tl.similarity(courses, gp_of(case)).values[0, 1]
     assert abs(pair + (of_all - of_two - alone[2]) - expected) <= allowed
+
+
+@pytest.mark.parametrize("seed", [*range(12), 42, 61, 68, 84, 91, 145, 188, 206, 258, 280])
+def test_the_evidence_of_a_cluster_keeps_four_times_the_bound(seed):
+    """Directions about which courses say little are left out: for few courses, once, too many of them."""
+    case = random_case(np.random.default_rng(seed), most=8)
+    data = draw(case)
+    courses = courses_of(data)
+    state = sample(gp_of(case).at(courses)).at(0.0)
+    together = Clusters.of(state, np.array([[1.0, 0.0]] * 3)).evidence[0]
+    allowed = 4 * np.triu(bound(case, courses, truth(case, data)), 1).sum()
+    assert abs(together - state.own.sum() - evidence_of_all(case, data)) <= allowed
 
 
 @pytest.mark.parametrize("offset", [1e3, 1e6])

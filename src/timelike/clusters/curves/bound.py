@@ -35,7 +35,7 @@ from timelike.base.tiles import spans
 from timelike.clusters.curves.nodes import ONE, Nodes
 from timelike.clusters.curves.noise import COMMON, Noise
 from timelike.exceptions import InputError
-from timelike.gp.basis import Basis, basis
+from timelike.gp.basis import RELATIVE_ERROR, Basis, basis
 from timelike.gp.freedom import NONE as NO_FREEDOM
 from timelike.gp.freedom import Freedom
 from timelike.gp.information import Information, chunks, evidence, log_det_plus_identity
@@ -62,7 +62,9 @@ LONG_RUN = 8
 SHORT = 32
 """NumPy takes its time to begin a row: rows of so few numbers are gone through column by column."""
 NEGLIGIBLE = 1e-8
-"""Directions in which all courses together tell less than this, against 1 of the prior, are left out."""
+"""Directions in which all courses together tell less than this, against 1 of the prior, may be left out,"""
+SLIGHT = RELATIVE_ERROR
+"""as long as no course tells more than this in all of them: a set of few courses has to be as exact as pairs are."""
 
 
 # -- what the courses say, for any spread ----------------------------------------------------------------------
@@ -366,7 +368,7 @@ def sample(here: Modelled, phi: Basis | None = None, scale: float = 1.0) -> AnyS
     courses deviate from their cluster's curve on so many times the length scale of the model.
     """
     found = here.information if phi is None or phi is here.basis() else here.information_on(phi)
-    kept = informative(found.total()[0]) if phi is None else np.eye(found.rank)
+    kept = informative(found.total()[0], found.A) if phi is None else np.eye(found.rank)
     if scale != 1:
         return _apart(here, phi or here.basis(), kept, scale)
     return along(here, found, kept, diagonal=len(found.A) == 1 and phi is None)
@@ -432,10 +434,15 @@ def along(here: Modelled, found: Information, kept: Floats, *, diagonal: bool) -
     return AnySpread(vectors, np.maximum(gains, 0), z, *of_course, free=here.free)
 
 
-def informative(total: Floats) -> Floats:
-    """Directions in which courses with this sum of A say anything, (r, fewer); along them one design is diagonal."""
+def informative(total: Floats, designs: Floats) -> Floats:
+    """Directions in which courses of these designs (G, r, r), with this sum of A, say anything, (r, fewer).
+
+    Along them one design is diagonal.
+    """
     weight, vectors = np.linalg.eigh(total)
-    return vectors[:, weight > min(NEGLIGIBLE, weight[-1] / 2)]
+    little = vectors[:, weight <= min(NEGLIGIBLE, weight[-1] / 2)]
+    told = ((designs @ little) * little).sum(axis=1).max(axis=0)  # by one course, at most
+    return vectors[:, int((np.cumsum(told) <= SLIGHT).sum()) :]
 
 
 def alone(here: Modelled) -> tuple[Floats, Floats, Ints]:

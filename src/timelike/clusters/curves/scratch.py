@@ -175,7 +175,7 @@ class BlocksOnDisk:
         probe = _unit_courses(spool.designs, gp.mean)
         here = gp.at(probe).smooth()
         found = here.information
-        kept = informative(np.tensordot(spool.counts, found.A, axes=1))
+        kept = informative(np.tensordot(spool.counts, found.A, axes=1), found.A)
         data = along(here, found, kept, diagonal=len(spool.designs) == 1)
         self.vectors, self.gains, self.diagonal = data.vectors, data.gains, data.diagonal
         self.into = data.z  # z of a course: its values, less the mean, times the rows of its design
