@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info
 
-from timelike.base.threads import progress, run_tiles, thread_count
+from timelike.base.threads import progress, run_tiles, standing_pool, thread_count
 from timelike.base.tiles import all_tiles, upper_tiles
 from timelike.exceptions import InputError
 
@@ -44,6 +44,21 @@ def test_threads_are_used():
     arrived = []
     run_tiles(lambda _: arrived.append(barrier.wait()), all_tiles(2, 1, size=1), 2, "test")
     assert sorted(arrived) == [0, 1]
+
+
+def test_standing_threads_stay_and_a_fork_has_its_own():
+    assert list(standing_pool(2).map(abs, [-1, 2])) == [1, 2]
+    assert standing_pool(2) is standing_pool(2)
+    code = """
+import os
+from timelike.base.threads import standing_pool
+assert list(standing_pool(2).map(abs, [-1, 2])) == [1, 2]
+if (child := os.fork()) == 0:
+    os._exit(0 if list(standing_pool(2).map(abs, [-3], timeout=10)) == [3] else 1)
+assert os.waitpid(child, 0)[1] == 0
+"""
+    if hasattr(os, "fork"):
+        subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
 
 
 def test_one_thread_is_this_thread():

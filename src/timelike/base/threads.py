@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, contextmanager
+from functools import lru_cache
 from typing import Any
 
 from timelike.base import checks
@@ -25,6 +26,20 @@ def thread_count(threads: int | None) -> int:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     checks.whole(threads, "threads")
     return int(threads)
+
+
+def standing_pool(threads: int) -> ThreadPoolExecutor:
+    """So many threads, which stay: for blocks that take no longer than it takes to start them.
+
+    What is done in them must not wait for other work in them.
+    """
+    return _standing_pool(os.getpid(), threads)
+
+
+@lru_cache(maxsize=1)
+def _standing_pool(_process: int, threads: int) -> ThreadPoolExecutor:
+    """The threads of a process: one that was forked has none of those that its parent had."""
+    return ThreadPoolExecutor(threads, thread_name_prefix="timelike")
 
 
 class Crew:

@@ -20,7 +20,6 @@ besides what :meth:`Nodes.log_evidence` says of the clusters' nodes, and ``sum r
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache, reduce
 from itertools import pairwise
@@ -30,7 +29,7 @@ import numpy as np
 
 from timelike.base.arrays import Bools, Floats, Ints
 from timelike.base.blas import one_thread_below
-from timelike.base.threads import thread_count
+from timelike.base.threads import standing_pool, thread_count
 from timelike.base.tiles import spans
 from timelike.clusters.curves.nodes import ONE, Nodes
 from timelike.clusters.curves.noise import COMMON, Noise
@@ -130,8 +129,8 @@ class AtSpread:
         if len(self.blocks) == 1:
             yield work(self, slice(None))
             return
-        with one_thread_below(), ThreadPoolExecutor(thread_count(None)) as pool:
-            yield from pool.map(lambda block: work(block[1], block[0]), self.blocks)
+        with one_thread_below():
+            yield from standing_pool(thread_count(None)).map(lambda block: work(block[1], block[0]), self.blocks)
 
     def by_node(self, rows: Floats) -> Floats:
         """What there is for each row, for each node and course: (M, N, ...)."""
