@@ -21,7 +21,7 @@ from timelike.clusters.curves.left_out import left_out, predictive
 from timelike.clusters.curves.membership import chances, kept
 from timelike.clusters.curves.mixture import choose, mixture
 from timelike.clusters.curves.noise import Noise
-from timelike.clusters.curves.one_cluster import one_cluster
+from timelike.clusters.curves.one_cluster import clearly_several, glimpse, one_cluster
 from timelike.clusters.nmi import nmi
 from timelike.gp.information import evidence
 
@@ -669,9 +669,26 @@ def test_one_family_is_one_cluster_under_its_own_hyperparameters():
 def test_one_cluster_of_courses_with_a_noise_of_their_own():
     courses, _ = drawn(200, 1, spread=0.2)
     here = tl.GP.se(0.65, 2.0, 0.31, mean=0.6).at(courses)
-    _, information, fit = one_cluster(here, replace(sample(here), noise=Noise(np.array([-0.7, 0.0, 0.7]))))
+    data = replace(sample(here), noise=Noise(np.array([-0.7, 0.0, 0.7])))
+    _, information, fit = one_cluster(here, data, glimpse(here, data))
     assert fit.k == 1
     assert len(information) == 200
+
+
+def test_clear_clusters_are_not_held_against_one_of_all_courses(monkeypatch):
+    courses, labels = drawn(150, 2, of=4)
+    gp = tl.fit(courses)
+    monkeypatch.setattr("timelike.clusters.curves.mixture.one_cluster", None)  # it is not called
+    found = mixture(courses, gp, noise="common")
+    assert nmi(found.labels, labels) > 0.95
+
+
+def test_one_family_is_not_taken_for_several_at_a_glimpse():
+    courses, _ = drawn(800, 1, spread=0.2)
+    here = tl.GP.se(0.65, 2.0, 0.31, mean=0.6).at(courses)
+    data = sample(here)
+    fit = fit_k(data, 4, None, 0)
+    assert not clearly_several(data, fit, glimpse(here, data))
 
 
 def test_too_few_numbers_of_clusters_are_said():

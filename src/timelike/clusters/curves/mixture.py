@@ -38,7 +38,7 @@ from timelike.clusters.curves.notes import (
     say_noisy,
     say_wild,
 )
-from timelike.clusters.curves.one_cluster import one_cluster
+from timelike.clusters.curves.one_cluster import clearly_several, glimpse, one_cluster
 from timelike.clusters.curves.refinement import SLIGHT, Within, apart, maximised, promising, refined
 from timelike.clusters.curves.unknown_members import COURSES, gained
 from timelike.courses import TimeCourses
@@ -300,7 +300,10 @@ def with_model_of_one(
     best = choice.finest or choice.fit
     if best.k == 1:
         return here, data, choice
-    there, again, one = one_cluster(here, data)
+    seen = glimpse(here, data)
+    if clearly_several(data, best, seen):
+        return here, data, choice
+    there, again, one = one_cluster(here, data, seen)
     if one.bound <= best.evidence:
         return here, data, choice
     if one.bound <= refined(here, data, best, None)[2].bound + best.gained:

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 
-from timelike.base.arrays import Floats
+from timelike.base.arrays import Floats, Ints
 from timelike.clusters.curves.ascent import MAX_SPREAD, climb_learning, responsibilities, sure
-from timelike.clusters.curves.bound import AnySpread, Clusters, Fit, explained, rescaled
+from timelike.clusters.curves.bound import AnySpread, Clusters, Fit, Given, Rule, explained, rescaled
 from timelike.clusters.curves.refinement import FURTHEST, Within, other
 from timelike.exceptions import InputError
 from timelike.gp import GP
@@ -26,6 +27,8 @@ LEAST = 0.01
 """A spread from which another can be reached."""
 QUICK, MOST = 500, 30_000
 """So many courses, drawn at random, are looked at first, and so many decide."""
+FAR = 0.2
+"""Several clusters that raise the bound of those few by so much for each course need no closer look."""
 STEPS = (0.3, 200), (0.03, 100)
 """First steps of the logarithms, and how many are taken, with few courses and with many."""
 
@@ -49,7 +52,7 @@ class OneCluster:
             state = within.information(self.here).at(within.spread)
         except InputError:  # a place where no model is
             return np.inf
-        r = np.eye(1, 2)[np.zeros(len(state), dtype=np.intp)]
+        r = _everyone(len(state)).r
         return -explained(state, Clusters.of(state, r), r)
 
     def best(self, step: float, most: int) -> Within:
@@ -64,19 +67,52 @@ class OneCluster:
         return self.within(found.x) if np.isfinite(found.fun) else self.start
 
 
-def one_cluster(here: Modelled, data: AnySpread) -> tuple[Modelled, AnySpread, Fit]:
-    """The model that suits courses best if all share one curve, their information under it, and the fit."""
-    everyone = sure(np.zeros(len(data), dtype=np.intp), 1)
-    plain = climb_learning(data, everyone)
+class Glimpse(NamedTuple):
+    """The model that suits few courses best if they share one curve, and the bound that it reaches.
+
+    The courses are in an order in which any first ones are drawn at random, without those that one curve suits worst.
+    """
+
+    order: Ints
+    within: Within
+    bound: float
+
+
+def glimpse(here: Modelled, data: AnySpread) -> Glimpse:
+    """What few of the courses say if all share one curve."""
+    plain = climb_learning(data, _everyone(len(data)))
     rows = responsibilities(data, plain).r
     outside = rows.reshape(-1, len(data), 2).sum(axis=0)[:, -1]  # of all nodes
     order = np.random.default_rng(0).permutation(np.flatnonzero(outside < 0.5))
-    quick, many = (here.gp.at(here.courses.select(np.sort(order[:count])), here.free) for count in (QUICK, MOST))
+    few = _first(here, order, QUICK)
     zero = np.zeros(len(here.gp.kernel.theta) + 3)
-    start = min(_starts(here.gp, plain.spread), key=lambda start: OneCluster(quick, start).loss(zero))
-    found = OneCluster(many, OneCluster(quick, start).best(*STEPS[0])).best(*STEPS[1])
+    start = min(_starts(here.gp, plain.spread), key=lambda start: OneCluster(few, start).loss(zero))
+    within = OneCluster(few, start).best(*STEPS[0])
+    fit = within.information(few).at(within.spread).sweep(_everyone(len(few.courses)))
+    return Glimpse(order, within, fit.bound)
+
+
+def clearly_several(data: AnySpread, fit: Fit, seen: Glimpse) -> bool:
+    """Whether clusters beat one by far among few courses already, of which they know less than of all."""
+    few = data.select(np.sort(seen.order[:QUICK]))
+    return few.at(fit.spread).sweep(Rule(fit.clusters)).bound > seen.bound + FAR * len(few)
+
+
+def one_cluster(here: Modelled, data: AnySpread, seen: Glimpse) -> tuple[Modelled, AnySpread, Fit]:
+    """The model that suits courses best if all share one curve, their information under it, and the fit."""
+    found = OneCluster(_first(here, seen.order, MOST), seen.within).best(*STEPS[1])
     under, information = here.under(found.gp), found.information(here)
-    return under, information, climb_learning(information, everyone, near=found.spread)
+    return under, information, climb_learning(information, _everyone(len(data)), near=found.spread)
+
+
+def _everyone(count: int) -> Given:
+    """Weights of so many courses in one cluster."""
+    return sure(np.zeros(count, dtype=np.intp), 1)
+
+
+def _first(here: Modelled, order: Ints, count: int) -> Modelled:
+    """So many of the courses in this order, under the model."""
+    return here.gp.at(here.courses.select(np.sort(order[:count])), here.free)
 
 
 def _starts(gp: GP, spread: float) -> list[Within]:
