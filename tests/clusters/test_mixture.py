@@ -16,7 +16,18 @@ from sklearn.gaussian_process.kernels import ExpSineSquared
 import timelike as tl
 from timelike.clusters.curves import curve_clustering
 from timelike.clusters.curves.ascent import Effort, best_spread, climb, climb_learning, fit_k, one_hot, walk
-from timelike.clusters.curves.bound import NONE, Clusters, Fit, Given, log_prior, sample, scores, soften
+from timelike.clusters.curves.bound import (
+    NONE,
+    AnySpread,
+    Clusters,
+    Fit,
+    Given,
+    Rule,
+    log_prior,
+    sample,
+    scores,
+    soften,
+)
 from timelike.clusters.curves.left_out import left_out, predictive
 from timelike.clusters.curves.membership import chances, kept
 from timelike.clusters.curves.mixture import choose, mixture
@@ -689,6 +700,74 @@ def test_one_family_is_not_taken_for_several_at_a_glimpse():
     data = sample(here)
     fit = fit_k(data, 4, None, 0)
     assert not clearly_several(data, fit, glimpse(here, data))
+
+
+@pytest.mark.parametrize(("spread", "near"), [(0.0, 0.0), (0.0, 0.3), (0.3, 0.0), (0.3, 0.02), (0.3, 0.32), (0.3, 2.0)])
+def test_spread_near_another_is_the_best_of_all(spread, near):
+    courses, truth = with_spread(spread)
+    data, weights = prepared(courses, tl.GP.se(0.3, 1.0, 0.05)), Given.at(one_hot(truth, 4))
+    assert best_spread(data, weights, near) == pytest.approx(best_spread(data, weights), rel=5e-3, abs=5e-3)
+
+
+def test_spread_near_another_takes_few_looks(monkeypatch):
+    courses, truth = with_spread(0.3)
+    data, weights, looks = prepared(courses, tl.GP.se(0.3, 1.0, 0.05)), Given.at(one_hot(truth, 4)), []
+    monkeypatch.setattr(AnySpread, "at", lambda self, spread: looks.append(spread) or self._at(spread))
+    found = best_spread(data, weights, 0.28)
+    assert len(looks) <= 7
+    looks.clear()
+    assert best_spread(data, weights, found) == pytest.approx(found, rel=0.01)
+    assert len(looks) <= 5
+    courses, truth = with_spread(0.0)
+    data, weights = prepared(courses, tl.GP.se(0.3, 1.0, 0.05)), Given.at(one_hot(truth, 4))
+    looks.clear()
+    assert best_spread(data, weights, 0.0) == 0
+    assert len(looks) == 3
+    assert looks[-1] == 0  # what is remembered is what the climb goes on with
+
+
+def test_information_at_the_last_spread_is_remembered():
+    data = prepared(make("own times"))
+    state = data.at(0.2)
+    assert data.at(0.2) is state
+    assert data.at(0.1) is not state
+    again = data.at(0.2)
+    assert again is not state
+    assert again.A.tobytes() == state.A.tobytes()
+    assert replace(data, noise=Noise(np.array([0.5]))).at(0.2) is not again
+
+
+@pytest.mark.parametrize("spread", [0.0, 0.4])
+def test_directions_of_a_course_are_as_many_as_its_values(spread):
+    rng = np.random.default_rng(0)
+    times = [np.sort(rng.random(n)) for n in (2, 3, 3, 4)]
+    courses = tl.TimeCourses.from_arrays(times, [rng.standard_normal(len(x)) for x in times])
+    data = prepared(courses)
+    assert data.vectors.shape[2] == 4 < data.vectors.shape[1]
+    state = data.at(spread)
+    assert state.own + state.c == pytest.approx([log_density(courses, [i], spread) for i in range(4)])
+    together = sample(GP.at(courses)).at(spread)
+    pair = evidence(together.A[0] + together.A[3], together.b[0] + together.b[3]) + together.c[[0, 3]].sum()
+    assert pair == pytest.approx(log_density(courses, [0, 3], spread))
+
+
+def test_directions_that_say_next_to_nothing_show_no_other_way():
+    rng = np.random.default_rng(5)
+    times = [np.sort(rng.random(n)) for n in rng.integers(6, 10, 300)]
+    labels = rng.integers(0, 3, 300)
+    values = [np.sin(5 * x + 2 * k) + 0.3 * rng.standard_normal(len(x)) for x, k in zip(times, labels, strict=True)]
+    data = prepared(tl.TimeCourses.from_arrays(times, values), tl.GP.se(0.4, 1.0, 0.3))
+    few = data.narrowed()
+    rank = data.vectors.shape[1]
+    assert few.vectors.shape[1] < rank
+    start = Given.at(one_hot(labels, 3))
+    for spread in (0.0, 0.3):
+        whole, part = climb(data, start, spread), climb(few, start, spread)
+        assert part.bound == pytest.approx(whole.bound, abs=1e-3)
+        again = data.at(spread).sweep(Rule(part.clusters.widened(rank)))
+        assert again.bound == pytest.approx(whole.bound, abs=0.02)
+    one_grid = prepared(make("even"))
+    assert one_grid.narrowed() is one_grid
 
 
 def test_too_few_numbers_of_clusters_are_said():

@@ -47,8 +47,12 @@ COARSE, ONE_COARSE = (7, 9), (25, 13)
 """moved by so many nodes of gains, and of delays, at most: where both are free, and where one is,"""
 COARSE_RANK = 10
 """and seen in so many directions."""
-NEIGHBOUR, AWAY, PARABOLAS = 1.1, 2.0, 5
-"""A spread is sought between neighbours of one that is known, so many times as large, no further away, in few steps."""
+NEIGHBOUR, AWAY, PARABOLAS = 1.1, 2.0, 8
+"""A spread is sought between neighbours of one that is known, so many times as large, no further at once,"""
+SETTLED = 1e-3
+"""until another step would raise the bound by less than this."""
+SMALL = 0.02, 0.1
+"""Where there was no spread, there is none as long as neither of these is better, and the smaller the better."""
 PATIENCE = 4
 """The number of clusters is raised until the bound has not risen for so many steps."""
 
@@ -197,7 +201,9 @@ def best_spread(data: AnySpread, given: Given, near: float | None = None) -> flo
         return -explained(state, Clusters.of(state, r), r)
 
     single = len(data.nodes) == 1
-    if near and single and (found := _lowest(loss, near)) is not None:
+    if near == 0 and single and loss(SMALL[1]) >= loss(SMALL[0]) >= loss(0.0):
+        return 0.0
+    if near is not None and single and (found := _lowest(loss, near or SMALL[1])) is not None:
         return found
     options = {"xatol": 1e-4 if single else 2e-3}  # where noise is uncertain, so is the spread
     bounds = (0.0, MAX_SPREAD) if near is None or single else (0.7 * near, 1.4 * near + 0.02)
@@ -206,20 +212,23 @@ def best_spread(data: AnySpread, given: Given, near: float | None = None) -> flo
 
 
 def _lowest(loss: Callable[[float], float], near: float) -> float | None:
-    """Where the loss is lowest, by parabolas through three points around `near`; None where they lead away from it."""
-    points = [near / NEIGHBOUR, near, near * NEIGHBOUR]
+    """Where the loss is lowest, by parabolas through three points, first around `near`; None if that takes long.
+
+    They are parabolas in the square of the spread, of which everything depends smoothly, down to zero.
+    """
+    near = min(near, MAX_SPREAD / NEIGHBOUR)
+    points = [near / NEIGHBOUR, near * NEIGHBOUR, near]  # what is known of the last is remembered
     for _ in range(PARABOLAS):
-        a, b, c = sorted(points, key=loss)[:3]
-        bend = (loss(b) - loss(a)) / (b - a), (loss(c) - loss(a)) / (c - a)
-        curvature = (bend[0] - bend[1]) / (b - c)
+        a, b, c = sorted(dict.fromkeys(points), key=loss)[:3]
+        bend = (loss(b) - loss(a)) / (b**2 - a**2), (loss(c) - loss(a)) / (c**2 - a**2)
+        curvature = (bend[0] - bend[1]) / (b**2 - c**2)
         if curvature <= 0:
             return None
-        x = (a + b - bend[0] / curvature) / 2
-        if not near / AWAY < x < near * AWAY:
-            return None
-        points.append(x)
-        if abs(x - a) < 1e-4 or curvature * (x - a) ** 2 < 1e-4:
-            return min(points, key=loss)
+        lowest, below = (a**2 + b**2 - bend[0] / curvature) / 2, min(points) / AWAY
+        square = np.clip(lowest, below**2 if below > SMALL[0] else 0, min(max(points) * AWAY, MAX_SPREAD) ** 2)
+        if curvature * abs(square - a**2) * abs(lowest - a**2) < SETTLED:
+            return 0.0 if a < SMALL[1] and loss(0.0) < loss(a) + SETTLED else a
+        points.append(float(np.sqrt(square)))
     return None
 
 

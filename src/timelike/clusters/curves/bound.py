@@ -64,6 +64,8 @@ NEGLIGIBLE = 1e-8
 """Directions in which all courses together tell less than this, against 1 of the prior, may be left out,"""
 SLIGHT = RELATIVE_ERROR
 """as long as no course tells more than this in all of them: a set of few courses has to be as exact as pairs are."""
+LITTLE = 1e-4
+"""Courses that only show the way leave out the directions in which all together tell less than this."""
 
 
 # -- what the courses say, for any spread ----------------------------------------------------------------------
@@ -213,11 +215,11 @@ class AnySpread:
     """
 
     vectors: Floats
-    """Eigenvectors of A_0, (D G, r, r); with a kernel of its own A_fd times those of A_dd."""
+    """Eigenvectors of A_0 with an eigenvalue, (D G, r, m); with a kernel of its own A_fd times those of A_dd."""
     gains: Floats
-    """Eigenvalues of A_0, (D G, r); or of A_dd."""
+    """Eigenvalues of A_0, (D G, m); or of A_dd."""
     z: Floats
-    """b_0 along the eigenvectors, (D N, r); or b_d."""
+    """b_0 along the eigenvectors, (D N, m); or b_d."""
     base: Floats
     """``-1/2 e^T R_0^-1 e - 1/2 log det(2 pi R_0)``, (N,)."""
     squares: Floats
@@ -249,7 +251,20 @@ class AnySpread:
         return 1.0 if self.apart is None else self.apart.scale
 
     def at(self, spread: float) -> AtSpread:
-        """The information when courses differ from their cluster's curve by `spread` times the signal."""
+        """The information when courses differ from their cluster's curve by `spread` times the signal.
+
+        That of the last spread is remembered: climbs that follow each other often share it.
+        """
+        known = self._last.pop(spread, None)
+        self._last.clear()  # before another is made: both may not fit into the memory
+        return self._last.setdefault(spread, self._at(spread) if known is None else known)
+
+    @cached_property
+    def _last(self) -> dict[float, AtSpread]:
+        """The information at the last spread that was asked for."""
+        return {}
+
+    def _at(self, spread: float) -> AtSpread:
         gain, pull, tau = self._gain[:, None, None], self._pull[:, None, None], spread**2
         known = self.gains * (gain * pull)  # at each level of the noise and gain, (C, D G, r)
         shrink = 1 / (1 + tau * known)
@@ -317,6 +332,14 @@ class AnySpread:
         apart = None if self.apart is None else Apart(self.apart.scale, self.apart.A[used], self.apart.b[rows])
         same = self.diagonal, self.noise, apart, self.free
         return AnySpread(self.vectors[used], self.gains[used], *of_course, *same)
+
+    def narrowed(self) -> AnySpread:
+        """The same without the first directions, about which all courses together say too little to move a climb."""
+        if self.diagonal or self.apart is not None:
+            return self
+        count = np.bincount(self.design_of, minlength=len(self.gains))
+        told = np.einsum("grd,gd->r", self.vectors**2, self.gains * count[:, None])
+        return replace(self, vectors=self.vectors[:, int((told > LITTLE).argmax()) :])
 
     def thinned(self, gains: int, delays: int) -> AnySpread:
         """The same with fewer nodes: every so many-th of the gains and of the delays, from the middle on."""
@@ -386,14 +409,12 @@ def with_own(here: Modelled, phi: Basis, own: Floats, kept: Floats, scale: float
     points = np.arange(len(here.points))
     both = here.information_on(replace(phi, phi=np.hstack([phi[points], own]), row=points))
     f, d = np.split(np.arange(both.rank), [phi.phi.shape[1]])
-    gains, turn = np.linalg.eigh(both.A[:, d[:, None], d])
-    z = np.empty((len(both.b), len(d)))
-    for rows in chunks(len(z), len(d) ** 2):
-        z[rows] = (both.b[rows, None][:, :, d] @ turn[both.design_of[rows]])[:, 0]
+    gains, turn = _eigen(here, both.A[:, d[:, None], d])
+    z = _on_vectors(both.b[:, d], turn, both.design_of)
     apart = Apart(scale, kept.T @ both.A[:, f[:, None], f] @ kept, both.b[:, f] @ kept)
     of_course = *alone(here), both.design_of
     turned = kept.T @ both.A[:, f[:, None], d] @ turn
-    return AnySpread(turned, np.maximum(gains, 0), z, *of_course, apart=apart, free=here.free)
+    return AnySpread(turned, gains, z, *of_course, apart=apart, free=here.free)
 
 
 def on_scale(here: Modelled, scale: float) -> Basis:
@@ -426,11 +447,24 @@ def along(here: Modelled, found: Information, kept: Floats, *, diagonal: bool) -
     if diagonal:
         gains = np.maximum(np.diag(A[0]), 0)[None]
         return AnySpread(np.eye(len(A[0]))[None], gains, b, *of_course, diagonal=True, free=here.free)
-    gains, vectors = np.linalg.eigh((A + A.transpose(0, 2, 1)) / 2)
-    z = np.empty_like(b)
+    gains, vectors = _eigen(here, (A + A.transpose(0, 2, 1)) / 2)
+    z = _on_vectors(b, vectors, found.design_of)
+    return AnySpread(vectors, gains, z, *of_course, free=here.free)
+
+
+def _eigen(here: Modelled, A: Floats) -> tuple[Floats, Floats]:
+    """Eigenvalues (G, m) and vectors (G, r, m) of the designs' A, as many as a course has values: the rest is zero."""
+    gains, vectors = np.linalg.eigh(A)
+    most = -min(int(here.courses.designs.sizes.max()), A.shape[1])
+    return np.maximum(gains[:, most:], 0), np.ascontiguousarray(vectors[:, :, most:])
+
+
+def _on_vectors(b: Floats, vectors: Floats, design_of: Ints) -> Floats:
+    """Each course's b along the vectors of its design."""
+    z = np.empty((len(b), vectors.shape[2]))
     for rows in chunks(len(b), b.shape[1] ** 2):
-        z[rows] = (b[rows, None, :] @ vectors[found.design_of[rows]])[:, 0]
-    return AnySpread(vectors, np.maximum(gains, 0), z, *of_course, free=here.free)
+        z[rows] = (b[rows, None, :] @ vectors[design_of[rows]])[:, 0]
+    return z
 
 
 def informative(total: Floats, designs: Floats) -> Floats:
@@ -497,6 +531,11 @@ class Clusters:
 
     def __add__(self, other: Clusters) -> Clusters:
         return Clusters(self.A + other.A, self.b + other.b, self.n + other.n)
+
+    def widened(self, rank: int) -> Clusters:
+        """The same in so many directions, of which the first are new: nothing is known about these."""
+        more = rank - self.b.shape[1]
+        return replace(self, A=np.pad(self.A, ((0, 0), (more, 0), (more, 0))), b=np.pad(self.b, ((0, 0), (more, 0))))
 
     @cached_property
     def evidence(self) -> Floats:

@@ -376,7 +376,9 @@ def sought(
     few = data.draw(effort.walkers, seed)
     if len(few.nodes) > 1:
         few = few.draw(LISTENERS, seed)
-    fits = [with_gain(few, fit) for fit in walk(few, spread, min(max_k or MAX_K, len(few)), seed, effort)]
+    shown = walk(few if few is data else few.narrowed(), spread, min(max_k or MAX_K, len(few)), seed, effort)
+    rank = few.vectors.shape[1]
+    fits = [with_gain(few, replace(fit, clusters=fit.clusters.widened(rank))) for fit in shown]
     fit, finest = choose(fits)
     if few is data:
         return Choice(fit, steps(fits, len(few)), finest)
