@@ -1,3 +1,5 @@
+import tracemalloc
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -10,6 +12,7 @@ from timelike.gp.likelihood import LIMITS, Likelihood, Limits, Own, Shared
 from timelike.gp.told import reduced_rows
 
 SIGNAL, NOISE = 1.7, 0.09  # variances
+DENSE = Limits(long_points=10**9)
 
 
 def at(kernel):
@@ -219,3 +222,27 @@ def test_a_matrix_that_is_no_covariance_is_named():
 
     with pytest.raises(InputError, match="positive definite"):
         Likelihood(courses, Negative(), 0.0)(np.log([1.0, 1.0, 0.01]))
+
+
+# -- memory ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kernel", [sk.RBF(0.3), sk.RationalQuadratic(0.3)], ids=["of the distance", "any other"])
+def test_no_matrices_of_other_courses_are_kept(kernel):
+    """A likelihood of four times as many courses with their own times takes little more memory."""
+    rng = np.random.default_rng(0)
+    times = [np.sort(rng.random(50)) for _ in range(120)]
+    courses = TimeCourses.from_arrays(times, [np.sin(9 * x) + rng.normal(0, 0.1, 50) for x in times])
+    few, many = (peak_of(Likelihood(some, kernel, None, DENSE), at(kernel)) for some in (courses[:30], courses))
+    assert many < 1.5 * few
+
+
+def peak_of(function, place):
+    """Bytes that a call takes at its peak."""
+    function(place)
+    tracemalloc.start()
+    try:
+        function(place)
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()

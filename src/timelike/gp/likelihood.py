@@ -16,6 +16,7 @@ import numpy as np
 from timelike.base.arrays import Bools, Floats, Ints
 from timelike.courses.designs import distinct_points, ranges
 from timelike.gp.basis import LEAST_NOISE
+from timelike.gp.information import chunks
 from timelike.gp.kernels import check_coordinates
 from timelike.gp.long.likelihood import Long
 from timelike.gp.long.padded import Padded, padded
@@ -94,17 +95,9 @@ class Shared:
         """The kernel over the distinct points, (m, m), and its gradient, (m, m, p)."""
         return kernel(self.points, eval_gradient=True)
 
-    def cut(self, K: Floats) -> Iterator[Floats]:
-        """For each batch its matrices, (G, n, n)."""
-        return (K[batch.point[:, :, None], batch.point[:, None, :]] for batch in self.batches)
-
-    def gathered(self, parts: list[Floats]) -> Floats:
-        """The sum of (G, n, n) parts, one a batch, each entry at the place of its two points, (m, m)."""
-        count = len(self.points)
-        places = [(b.point[:, :, None] * count + b.point[:, None, :]).ravel() for b in self.batches]
-        weights = np.concatenate([part.ravel() for part in parts])
-        total: Floats = np.bincount(np.concatenate(places), weights, minlength=count**2).astype(float)
-        return total.reshape(count, count)
+    def cut(self, K: Floats, batch: Batch) -> Floats:
+        """The matrices of a batch, (G, n, n)."""
+        return K[batch.point[:, :, None], batch.point[:, None, :]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,13 +116,9 @@ class Own:
         """The kernel within each design, (G, n, n), and its gradient, (G, n, n, p)."""
         return blocks(kernel, self.form, self.points)
 
-    def cut(self, K: Floats) -> Iterator[Floats]:
-        """For each batch its matrices, (G, n, n)."""
-        return iter([K])
-
-    def gathered(self, parts: list[Floats]) -> Floats:
-        """The part of the batch, (G, n, n)."""
-        return parts[0]
+    def cut(self, K: Floats, _batch: Batch) -> Floats:
+        """The matrices of the batch, (G, n, n)."""
+        return K
 
 
 class Factored(Protocol):
@@ -325,48 +314,59 @@ class _Statistics:
 
 
 class _Solved(NamedTuple):
-    """One batch at given parameters: ``C^-1`` and what it does to the rows and to ones."""
+    """What is left of one batch at given parameters: no matrices, which would be many numbers for each value.
+
+    Derivatives D of the covariance are those in the logarithms of the kernel's parameters and of the signal variance.
+    """
 
     batch: Batch
-    inverse: Floats
-    log_det: Floats
-    solved_rows: Floats
-    solved_ones: Floats
+    noise: float
+    log_det: float
+    """Of ``C``, summed over the courses like all that has no rows."""
+    rows: Floats
+    """``C^-1 y``, (K, n)."""
+    ones: Floats
+    """``C^-1 1``, (G, n)."""
+    turned_rows: Floats
+    """``D C^-1 y``, (p + 1, K, n)."""
+    turned_ones: Floats
+    """``D C^-1 1``, (p + 1, G, n)."""
+    traces: Floats
+    """Of ``C^-1 D``, (p + 1,)."""
+    trace: float
+    """Of ``C^-1``."""
+
+    def mean_sums(self) -> Floats:
+        """Numerator and denominator of the generalised least squares estimate of the mean."""
+        above, below = self.batch.weights * self.rows.sum(axis=1), self.batch.counts * self.ones.sum(axis=1)
+        return np.array([above.sum(), below.sum()])
+
+    def value_and_gradient(self, mean: float) -> tuple[float, Floats]:
+        """Log likelihood without its constant, and its gradient, at the given mean."""
+        ones, design = mean * self.batch.weights[:, None], self.batch.design
+        residual = self.batch.rows - ones
+        alpha = self.rows - ones * self.ones[design]
+        turned = self.turned_rows - ones * self.turned_ones[:, design]
+        value = -0.5 * (float((residual * alpha).sum()) + self.log_det)
+        in_noise = self.noise * (float((alpha * alpha).sum()) - self.trace)
+        return value, 0.5 * np.append((alpha * turned).sum(axis=(1, 2)) - self.traces, in_noise)
 
 
 @dataclass(frozen=True, eq=False)
 class _Factored:
     """One group at given parameters."""
 
-    group: Shared | Own
-    K: Floats
-    dK: Floats
-    signal: float
-    noise: float
     solved: list[_Solved]
 
     def mean_sums(self) -> tuple[float, float]:
         """Numerator and denominator of the generalised least squares estimate of the mean."""
-        above = sum(float((s.batch.weights * s.solved_rows.sum(axis=1)).sum()) for s in self.solved)
-        below = sum(float((s.batch.counts * s.solved_ones.sum(axis=1)).sum()) for s in self.solved)
-        return above, below
+        above, below = np.sum([s.mean_sums() for s in self.solved], axis=0)
+        return float(above), float(below)
 
     def value_and_gradient(self, mean: float) -> tuple[float, Floats]:
         """Log likelihood without its constant, and its gradient, at the given mean."""
-        value, trace = 0.0, 0.0
-        parts: list[Floats] = []
-        for s in self.solved:
-            ones = mean * s.batch.weights[:, None]
-            residual = s.batch.rows - ones
-            alpha = s.solved_rows - ones * s.solved_ones[s.batch.design]
-            value -= 0.5 * float((residual * alpha).sum() + s.batch.counts @ s.log_det)
-            inner = _outer_sums(alpha, s.batch.design, len(s.inverse)) - s.batch.counts[:, None, None] * s.inverse
-            trace += float(np.einsum("gii->", inner))
-            parts.append(inner)
-        slope = self.group.gathered(parts)
-        kernel = self.signal * np.tensordot(slope, self.dK, axes=slope.ndim)
-        variances = [self.signal * float((slope * self.K).sum()), self.noise * trace]
-        return value, 0.5 * np.concatenate([kernel, variances])
+        values, gradients = zip(*(s.value_and_gradient(mean) for s in self.solved), strict=True)
+        return sum(values), np.sum(gradients, axis=0)
 
     def error(self, _mean: float) -> float:
         """None: the formulas are exact."""
@@ -375,33 +375,37 @@ class _Factored:
 
 def _factor(group: Shared | Own, kernel: Kernel, signal: float, noise: float, least: float) -> _Factored:
     K, dK = group.kernel(kernel)
-    scaled = signal * K
-    noise = max(noise, least * float(np.diagonal(scaled, axis1=-2, axis2=-1).max()))
-    solved = [_solve(batch, C, noise) for batch, C in zip(group.batches, group.cut(scaled), strict=True)]
-    return _Factored(group, K, dK, signal, noise, solved)
+    noise = max(noise, least * signal * float(np.diagonal(K, axis1=-2, axis2=-1).max()))
+    slopes = [signal * slope for slope in (*np.moveaxis(dK, -1, 0), K)]
+    return _Factored([_solve(batch, [group.cut(slope, batch) for slope in slopes], noise) for batch in group.batches])
 
 
-def _solve(batch: Batch, C: Floats, noise: float) -> _Solved:
-    """What the batch needs of ``C``, to whose diagonal the noise is added in place."""
-    C[:, np.arange(C.shape[1]), np.arange(C.shape[1])] += noise + batch.variances
+def _solve(batch: Batch, slopes: list[Floats], noise: float) -> _Solved:
+    """What is left of a batch; the last of its slopes, that in the signal variance, is the covariance of its curves."""
+    i = np.arange(batch.point.shape[1])
+    C = slopes[-1].copy()
+    C[:, i, i] += noise + batch.variances
     inverse, log_det = inverse_and_log_det(C)
-    return _Solved(batch, inverse, log_det, _apply(inverse, batch), inverse.sum(axis=2))
+    rows, ones = _times_rows(inverse, batch.rows, batch.design), inverse.sum(axis=2)
+    return _Solved(
+        batch=batch,
+        noise=noise,
+        log_det=float(batch.counts @ log_det),
+        rows=rows,
+        ones=ones,
+        turned_rows=np.array([_times_rows(slope, rows, batch.design) for slope in slopes]),
+        turned_ones=np.einsum("dgij,gj->dgi", slopes, ones),
+        traces=np.array([np.einsum("gij,gij->g", inverse, slope) @ batch.counts for slope in slopes]),
+        trace=float(np.einsum("gii->g", inverse) @ batch.counts),
+    )
 
 
-def _apply(inverse: Floats, batch: Batch) -> Floats:
-    """``C^-1`` times each row, with the matrix of the row's design."""
-    if len(inverse) == 1:
-        return batch.rows @ inverse[0]
-    return np.einsum("kij,kj->ki", inverse[batch.design], batch.rows)
-
-
-def _outer_sums(alpha: Floats, design: Ints, count: int) -> Floats:
-    """For each design the sum of ``alpha alpha^T`` over its rows, (G, n, n)."""
-    if count == 1:
-        return (alpha.T @ alpha)[None]
-    products = alpha[:, :, None] * alpha[:, None, :]
-    starts = np.flatnonzero(np.diff(design, prepend=-1))
-    return np.add.reduceat(products, starts, axis=0)
+def _times_rows(matrices: Floats, rows: Floats, design: Ints) -> Floats:
+    """Symmetric matrices times rows, each row with the matrix of its design, (K, n)."""
+    if len(matrices) == 1:
+        return rows @ matrices[0]
+    parts = chunks(len(rows), matrices[0].size)
+    return np.concatenate([np.einsum("kij,kj->ki", matrices[design[part]], rows[part]) for part in parts])
 
 
 def _best_mean(factored: list[Factored]) -> float:
