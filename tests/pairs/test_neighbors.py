@@ -243,8 +243,32 @@ def test_the_ranking_is_exact_where_all_courses_leave_the_same_uncertain():
     """On one grid: it differs from s by a number of each course asked about."""
     courses, gp = TimeCourses.from_arrays(GRID, draws(60), errors=np.linspace(0, 1, 10)), GP.se(0.3, 1.0, 0.2)
     ranking = Ranking.of(gp.at(courses).information, Task(gp.at(courses), 60, 0, 5, None))
-    differences = ranking.form(np.arange(60)) @ ranking.features - tl.similarity(courses, gp).values
+    scores = tl.similarity(courses, gp).values[:, ranking.order]
+    differences = ranking.form(np.arange(60)) @ ranking.levels[-1].T - scores
     assert_allclose(differences, np.tile(differences[:, :1], 60), rtol=1e-8)
+
+
+class Counting(np.ndarray):
+    """Counts the columns that it is multiplied with."""
+
+    columns = 0
+
+    def __matmul__(self, other):
+        Counting.columns += other.shape[1]
+        return np.asarray(self) @ other
+
+
+def test_few_of_many_items_are_ranked(monkeypatch):
+    """Cells that are far from a course cost nothing but their share of a larger one, and hide none of the best."""
+    courses = own_times(6000)
+    here, form = GIVEN.at(courses), Ranking.form
+    ranking = Ranking.of(here.information, Task(here, 6000, 0, 2, None), 40)
+    best = np.argsort(-(ranking.form(np.arange(1)) @ ranking.levels[-1].T)[0])[:20]
+    monkeypatch.setattr(Ranking, "form", lambda self, rows: form(self, rows).view(Counting))
+    found = ranking.candidates(np.arange(1))
+    assert len(found) == 40
+    assert np.isin(ranking.order[best], found).all()
+    assert Counting.columns < 1000
 
 
 def test_recall_is_measured_not_assumed():
