@@ -51,6 +51,21 @@ S = tl.similarity(many, rough, threads=threads)
 print("long", S.route, digest(S.values))
 print("long explain", digest(*tl.explain(many, rough, 0, 1).contributions))
 print("long posterior", digest(rough.posterior(many, times).mean, rough.posterior(many, times).sd))
+times = np.linspace(0, 1, 200)
+values = np.sin(6 * times + np.arange(24)[:, None] % 3) + np.random.default_rng(0).normal(0, 0.2, (24, 200))
+values[[3, 7], [50, 20]] += 5
+long = tl.TimeCourses.from_arrays(times, values)
+gp = tl.GP.se(0.3, 1.0, 0.2)
+groups = tl.mixture(long, gp, k=3, spread=0.0)
+late = tl.TimeCourses.from_arrays([times + i / 7919 for i in range(4)], values[:4])
+print("long outliers", digest(groups.outliers().select_dtypes("number").to_numpy()))
+print("long curves", digest(*groups.curves(np.linspace(0, 9, 301))))
+print("long predict", digest(groups.predict(late).probabilities, groups.log_densities(late)))
+print("long stability", digest(tl.stability(groups, pairs=1).to_numpy()))
+print("long lags", digest(tl.lags(long, gp, 3, max_delay=0.1, threads=threads).to_frame().select_dtypes("number")))
+print("long changing", digest(tl.changing(long, gp, threads=threads).to_frame().select_dtypes("number")))
+both = {"a": long, "b": tl.TimeCourses.from_arrays(times, values + np.sin(3 * times))}
+print("long compare", digest(tl.compare(both, gp, threads=threads).to_frame().select_dtypes("number")))
 """
 SETTINGS = {(1, 1), (2, 1), (1, 2), (2, 3)}
 """Threads of the linear algebra library when the process starts, and threads that are asked for."""
