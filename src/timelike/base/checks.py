@@ -263,7 +263,8 @@ def column(frame: pd.DataFrame, name: str, of_row: list[str]) -> Floats:
         )
     as_numbers = pd.to_numeric(entries, errors="coerce")
     bad = (as_numbers.isna() & entries.notna()).to_numpy()
-    reject(bad, name, of_row, entries.to_numpy(dtype=object))
+    if bad.any():  # an object for each of millions of numbers would be most of the memory
+        reject(bad, name, of_row, entries.to_numpy(dtype=object))
     return as_numbers.to_numpy(dtype=float, na_value=np.nan) + 0.0
 
 

@@ -47,8 +47,10 @@ def gunzipped(file: IO[bytes], packed: int) -> io.BufferedReader:
 
 def opened(path: Path) -> io.BufferedReader:
     """The bytes of a file, unpacked where its first bytes say that it is gzipped."""
-    file = path.open("rb")
-    return gunzipped(file, path.stat().st_size) if file.peek(2)[:2] == b"\x1f\x8b" else file
+    with path.open("rb") as start:
+        packed = start.read(2) == b"\x1f\x8b"
+    file = path.open("rb")  # anew: a file of which something is buffered is read in two parts, and then copied
+    return gunzipped(file, path.stat().st_size) if packed else file
 
 
 class _Bounded(io.RawIOBase):

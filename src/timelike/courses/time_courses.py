@@ -627,8 +627,9 @@ def _from_flat(
 ) -> TimeCourses:
     """Courses from one row a measurement, in any order."""
     present = ~np.isnan(values)
-    owner, points, values = owner[present], points[present], values[present]
-    errors = None if errors is None else errors[present]
+    if not present.all():
+        owner, points, values = owner[present], points[present], values[present]
+        errors = None if errors is None else errors[present]
     lengths = np.bincount(owner, minlength=len(names))
     checks.not_empty(lengths, names)
     infinite = np.isinf(values)

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from timelike.exceptions import InputError
 from timelike.reading.tables import Table
 from timelike.reading.time_headers import TIME_WORDS, UNITS, words_of
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 COURSE_WORDS = frozenset(
     {"course", "gene", "genes", "geneid", "genename", "symbol", "id", "name", "series", "probe", "probeid", "protein"}
@@ -66,7 +72,7 @@ def only_column(header: Sequence[str], positions: Sequence[int], what: str, opti
 
 
 def conditions(
-    table: Table, used: Collection[int], rows: Sequence[int], owner: Sequence[int]
+    table: Table, used: Collection[int], rows: Sequence[int], owner: ArrayLike
 ) -> tuple[int, list[str]] | None:
     """The column of conditions that tells apart all that the others do within a course, and its cells.
 
@@ -81,13 +87,14 @@ def conditions(
         Rows of the table, and the course of each.
     """
     called = [k for k, c in enumerate(table.header) if k not in used and is_called(c, CONDITION_WORDS)]
-    columns = {k: [cells[i] for i in rows] for k, cells in zip(called, table.texts(called), strict=True)}
-    all_told = len(set(zip(owner, *columns.values(), strict=True)))
-    for k, cells in columns.items():
-        if len(set(zip(owner, cells, strict=True))) == all_told:
-            return k, cells
     if not called:
         return None
+    columns = {k: [cells[i] for i in rows] for k, cells in zip(called, table.texts(called), strict=True)}
+    owners = np.asarray(owner).tolist()
+    all_told = len(set(zip(owners, *columns.values(), strict=True)))
+    for k, cells in columns.items():
+        if len(set(zip(owners, cells, strict=True))) == all_told:
+            return k, cells
     names = " and ".join(repr(table.header[k]) for k in called)
     raise InputError(f"{names} both tell conditions. Merge them into one column, or remove one.")
 

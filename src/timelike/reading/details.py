@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,7 +18,7 @@ Cells = Mapping[str, Sequence[str]]
 """Column -> its cells as text, a row for each name."""
 
 
-def details_of(courses: Sequence[str], names: Sequence[Sequence[str]], cells: Cells) -> pd.DataFrame | None:
+def details_of(courses: Sequence[str], names: Iterable[Sequence[str]], cells: Cells) -> pd.DataFrame | None:
     """The cells that belong to each course, a row a course; None where there are none.
 
     Parameters

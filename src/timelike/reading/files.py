@@ -16,7 +16,7 @@ from timelike.base import checks, unpacking
 from timelike.base.checks import counted
 from timelike.exceptions import InputError
 from timelike.reading.tables import Table, frame_table, sheet_table
-from timelike.reading.text_tables import text_table
+from timelike.reading.text_tables import stretches, text_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -140,8 +140,16 @@ def _utf8(data: bytes) -> bytes:
     if b"\0" in data[:100_000]:
         raise InputError("it is not a text table: it has zero bytes. Save it as CSV in UTF-8.")
     if not data.isascii():
-        _decoded(data, "utf-8")
+        _check_utf8(data)
     return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in data else data
+
+
+def _check_utf8(data: bytes) -> None:
+    for lines in stretches(data, 0, len(data)):
+        try:
+            lines.decode()
+        except UnicodeDecodeError:
+            _decoded(data, "utf-8")
 
 
 def _decoded(data: bytes, encoding: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -30,7 +30,7 @@ class Groups(NamedTuple):
     kinds: str
 
 
-def merged(table: Table, used: Collection[int], rows: Sequence[int], owner: Ints, times: Floats) -> list[str]:
+def merged(table: Table, used: Collection[int], rows: Iterable[int], owner: Ints, times: Floats) -> list[str]:
     """A note where :func:`groups` finds some: their values become replicates."""
     found = groups(table, used, rows, owner, times)
     if found is None:
@@ -51,7 +51,7 @@ def ask_about(found: Groups, course: str) -> InputError:
     )
 
 
-def groups(table: Table, used: Collection[int], rows: Sequence[int], owner: Ints, times: Floats) -> Groups | None:
+def groups(table: Table, used: Collection[int], rows: Iterable[int], owner: Ints, times: Floats) -> Groups | None:
     """A column that tells groups within a course at one time, but plays no part in the names of courses.
 
     Columns tell replicates apart too. A column is taken for groups unless it is called like replicates, samples or

@@ -25,14 +25,37 @@ DELIMITERS = "\t;, "
 """Tried in this order; a later one must give more columns."""
 
 
+STRETCH = 2**23
+"""Bytes of a text that are worked on at once: what is made of them on the way stays small beside text and result."""
+
+
+def stretches(data: bytes, start: int, end: int) -> Iterator[bytes]:
+    r"""The lines between two places, some at a time; each of them ends with a line feed.
+
+    Examples
+    --------
+    >>> list(stretches(b"gene,0h\na,1\nb,2", 8, 15))
+    [b'a,1\nb,2\n']
+    """
+    while start < end:
+        stop = end if end - start <= STRETCH else data.rfind(b"\n", start, start + STRETCH) + 1
+        stop = stop or data.find(b"\n", start, end) + 1 or end  # a line longer than that
+        piece = data[start:stop]
+        yield piece if piece.endswith(b"\n") else piece + b"\n"
+        start = stop
+
+
 @dataclass(frozen=True)
 class RegularText:
-    """Text in which every line is a row with the same number of cells, none of them with a line break.
+    """Lines of a text in which each is a row with the same number of cells, none of them with a line break.
 
-    pandas reads it fast. Where pandas finds a cell that is no number, the careful way says which.
+    pandas reads them fast. Where pandas finds a cell that is no number, the careful way says which.
     """
 
     data: bytes
+    lines: slice
+    """Where in the text they are."""
+    rows: int
     delimiter: str
     width: int
     first_line: int
@@ -40,36 +63,52 @@ class RegularText:
 
     def take(self, header: tuple[str, ...], numeric: Sequence[int], text: Sequence[int]) -> Taken:
         """The wanted columns."""
-        frame = None if self.decimal == "," else self._fast(numeric, text)
-        if frame is not None:
-            found = frame[list(numeric)].to_numpy(dtype=float)
-            if not (np.abs(found) >= cells.LARGEST).any() and not self._has_truths(found):
-                return Taken(found, [[cell.strip() for cell in frame[k].tolist()] for k in text])
-        careful = Rows(list(_numbered(self.data, self.delimiter, self.first_line)), self.decimal)
+        if not len(numeric) and not len(text):
+            return Taken(np.empty((self.rows, 0)), [])
+        found = None if self.decimal == "," else self._fast(numeric, text)
+        if found is not None:
+            return found
+        whole = self.data[self.lines]
+        careful = Rows(list(_numbered(whole, self.delimiter, self.first_line)), self.decimal)
         return careful.take(header, numeric, text)
 
     def peek(self) -> list[list[str]]:
         """The first rows."""
-        reader = _reader(io.TextIOWrapper(io.BytesIO(self.data), "utf-8", newline=""), self.delimiter)
+        reader = _reader(io.TextIOWrapper(io.BytesIO(next(self._stretches())), "utf-8", newline=""), self.delimiter)
         return [[cell.strip() for cell in row] for row in islice(reader, PEEK)]
 
     def place(self, row: int) -> str:
         """The line of a row."""
         return f"line {self.first_line + row}"
 
-    def _has_truths(self, found: Floats) -> bool:
-        """Whether a column may hold TRUE and FALSE, which pandas makes 1 and 0."""
-        if not any(word in self.data for word in (b"rue", b"RUE", b"alse", b"ALSE")):
-            return False
-        return any(bool(((x == 0) | (x == 1) | np.isnan(x)).all()) for x in found.T)
+    def _stretches(self) -> Iterator[bytes]:
+        return stretches(self.data, self.lines.start, self.lines.stop)
 
-    def _fast(self, numeric: Sequence[int], text: Sequence[int]) -> pd.DataFrame | None:
+    def _fast(self, numeric: Sequence[int], text: Sequence[int]) -> Taken | None:
+        """The wanted columns, or None where a cell needs a closer look."""
+        numbers, row = np.empty((self.rows, len(numeric))), 0
+        texts: list[list[str]] = [[] for _ in text]
+        for stretch in self._stretches():
+            frame = self._frame(stretch, numeric, text)
+            if frame is None:
+                return None
+            here = numbers[row : row + len(frame)]
+            here[...] = frame[list(numeric)].to_numpy()
+            if (np.abs(here) >= cells.LARGEST).any() or _has_truths(stretch, here):
+                return None
+            for column, k in zip(texts, text, strict=True):
+                column.extend(map(str.strip, frame[k].tolist()))
+            row += len(frame)
+        return Taken(numbers, texts)
+
+    def _frame(self, stretch: bytes, numeric: Sequence[int], text: Sequence[int]) -> pd.DataFrame | None:
+        """The wanted columns of some lines, None where pandas finds a cell that is no number."""
         import pandas as pd
 
-        precision: dict[str, Any] = {} if reads_exactly(self.data) else {"float_precision": "round_trip"}
+        precision: dict[str, Any] = {} if reads_exactly(stretch) else {"float_precision": "round_trip"}
         try:
             return pd.read_csv(
-                io.BytesIO(self.data),
+                io.BytesIO(stretch),
                 sep=self.delimiter,
                 header=None,
                 names=list(range(self.width)),
@@ -80,10 +119,21 @@ class RegularText:
                 keep_default_na=False,
                 skipinitialspace=True,
                 encoding="utf-8",
+                low_memory=False,
                 **precision,
             )
         except ValueError:  # also pandas' ParserError
             return None
+
+
+def _has_truths(text: bytes, found: Floats) -> bool:
+    """Whether a column may hold TRUE and FALSE, which pandas makes 1 and 0."""
+    doubtful = [x for x in found.T if _are_truths(x[:1]) and _are_truths(x)]
+    return bool(doubtful) and any(word in text for word in (b"rue", b"RUE", b"alse", b"ALSE"))
+
+
+def _are_truths(numbers: Floats) -> bool:
+    return bool(((numbers == 0) | (numbers == 1) | np.isnan(numbers)).all())
 
 
 _SHAPES = bytes.maketrans(b"0123456789.E+", b"00000000000e-")
@@ -127,10 +177,27 @@ def text_table(data: bytes, decimal: str | None = None, *, headed: bool = True) 
             f"the header {header[0]!r} has one column. Separate columns by comma, semicolon or tab, in all lines alike."
         )
     if len(header) == width and header[-1]:
-        rest = data.split(b"\n", first[1][0] - 1)[-1].rstrip(b"\n ") + b"\n"  # no empty lines at its end
-        if _is_regular(rest, delimiter, width):
-            return Table(header, RegularText(rest, delimiter, width, first[1][0], decimal))
+        lines = slice(_line_start(data, first[1][0]), _end(data))
+        rows = _regular_rows(data, lines, delimiter, width)
+        if rows is not None:
+            return Table(header, RegularText(data, lines, rows, delimiter, width, first[1][0], decimal))
     return _careful_table(data, delimiter, header, decimal)
+
+
+def _line_start(data: bytes, line: int) -> int:
+    """Where a line begins; the first is line 1."""
+    start = 0
+    for _ in range(line - 1):
+        start = data.index(b"\n", start) + 1
+    return start
+
+
+def _end(data: bytes) -> int:
+    """Where the lines end, without empty ones behind them."""
+    end = len(data)
+    while data[end - 1 : end] in (b"\n", b" "):
+        end -= 1
+    return end
 
 
 def _headless_table(data: bytes, delimiter: str, decimal: str | None) -> Table:
@@ -220,21 +287,34 @@ def _commented_header(data: bytes, line: int, width: int, delimiter: str) -> str
     """The comment right before the first row, if it has as many cells."""
     if line == 1 or width < 3:
         return ""
-    before = data.split(b"\n", line - 1)[line - 2].decode()
+    before = data[_line_start(data, line - 1) : _line_start(data, line) - 1].decode()
     is_comment = before.startswith("#")
     return before[:40] if is_comment and len(next(_reader([before], delimiter), [])) == width else ""
 
 
-def _is_regular(data: bytes, delimiter: str, width: int) -> bool:
+def _regular_rows(data: bytes, lines: slice, delimiter: str, width: int) -> int | None:
+    """How many rows the lines are, None where one is no row of that many cells or needs a careful reader."""
+    if delimiter == " ":
+        return None
+    rows = 0
+    for stretch in stretches(data, lines.start, lines.stop):
+        here = stretch.count(b"\n")
+        if not _is_regular(stretch, here, delimiter, width):
+            return None
+        rows += here
+    return rows
+
+
+def _is_regular(data: bytes, rows: int, delimiter: str, width: int) -> bool:
     """Whether each line is a row of that many cells, with nothing that needs a careful reader.
 
     Looks at delimiters and line ends alone: they must come in the rhythm of the table.
     """
     comma = delimiter.encode()
-    if delimiter == " " or data[:1] in (b"#", comma) or b"\n#" in data or b"\n" + comma in data:
+    if data[:1] in (b"#", comma) or b"\n#" in data or b"\n" + comma in data:
         return False
     others = bytes(set(range(256)) - {ord("\n"), ord(delimiter)})
-    if data.translate(None, delete=others) != (comma * (width - 1) + b"\n") * data.count(b"\n"):
+    if data.translate(None, delete=others) != (comma * (width - 1) + b"\n") * rows:
         return False
     if b'"' not in data:
         return True

@@ -92,9 +92,8 @@ def read_tidy(table: Table, columns: TidyColumns, settings: Settings) -> Underst
     _require(table, ~np.isnan(when) | ~measured, f"the time (column {table.header[columns.time]!r}) is missing")
     courses, notes, apart = _courses(names, owner[measured], when[measured], taken.numbers[measured])
     apart = [*_rows_left_out(taken.numbers[:, 0], owner), *apart]
-    kept = np.flatnonzero(measured).tolist()
     if settings.duplicates != "replicates":
-        told = groups(table, columns.used(), kept, owner[measured], when[measured])
+        told = groups(table, columns.used(), np.flatnonzero(measured), owner[measured], when[measured])
         if told is not None:
             raise ask_about(told, table.header[columns.course])
     unit = unit_in(table.header[columns.time]) if times is not None else "days"
@@ -102,7 +101,7 @@ def read_tidy(table: Table, columns: TidyColumns, settings: Settings) -> Underst
     cells = constant_cells(table, beside, owner, len(names))
     unused = tuple(table.header[k] for k in beside if table.header[k] not in cells)
     how = f"a tidy table: {columns.described(table.header)}{said}"
-    details = details_of(courses.names, [[name] for name in names], cells)
+    details = details_of(courses.names, ([name] for name in names), cells)
     return Understood(courses, unused, unit, how, tuple(notes), details=details, left_out=tuple(apart))
 
 
@@ -166,7 +165,7 @@ def _owners(table: Table, columns: TidyColumns, cells: list[str], settings: Sett
 
     named = np.array(cells, dtype=object)
     names, owner = _named(table, columns, cells)
-    told = conditions(table, columns.used(), range(len(named)), owner.tolist())
+    told = conditions(table, columns.used(), range(len(named)), owner)
     if told is None or len(set(zip(owner.tolist(), told[1], strict=True))) == len(names):  # a label of courses
         if settings.condition is not None:
             raise InputError(
@@ -211,7 +210,7 @@ def _courses(
     if not present.any():
         raise InputError("no course has a value.")
     empty = [name for name, kept in zip(names, present, strict=True) if not kept]
-    frame = pd.DataFrame({"course": np.array(names, dtype=object)[owner], "time": times, "value": numbers[:, 0]})
+    frame = pd.DataFrame({"course": pd.Categorical.from_codes(owner, names), "time": times, "value": numbers[:, 0]})
     if numbers.shape[1] > 1:
         frame["error"] = numbers[:, 1]
     courses = TimeCourses.from_long(frame, error="error" if numbers.shape[1] > 1 else None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -295,13 +295,16 @@ def assemble(matrix: Matrix, settings: Settings) -> Understood:
         apart += _genes_left_out(names, len(matrix.names))
     courses, empty, said = _courses(matrix, settings)
     notes, subjects = [*notes, *without_values(empty)], _subjects(matrix.columns)
-    kinds = set(matrix.columns.conditions)
-    called = [[name, *(joined(name, kind) for kind in kinds)] for name in names]
-    details = details_of(courses.names, called, matrix.cells)
+    details = details_of(courses.names, _called(names, set(matrix.columns.conditions)), matrix.cells)
     apart += empty_courses(empty)
     return Understood(
         courses, (), matrix.columns.unit, how + said, tuple(notes), counts, subjects, details, tuple(apart)
     )
+
+
+def _called(names: Sequence[str], kinds: Collection[str]) -> Iterator[list[str]]:
+    """For each name the names that its courses may have."""
+    return ([name, *(joined(name, kind) for kind in kinds)] for name in names)
 
 
 def _samples_left_out(matrix: Matrix, settings: Settings) -> list[LeftOut]:
@@ -343,7 +346,7 @@ def _courses(matrix: Matrix, settings: Settings) -> tuple[TimeCourses, list[str]
         errors = errors.repeat(len(names) // len(errors), axis=0)[np.ix_(measured, used)]
     names = [name for name, kept in zip(names, measured, strict=True) if kept] if empty else names
     times, kept = matrix.columns.times[used], values[measured] if empty else values
-    return TimeCourses.from_arrays(times, kept[:, used], names, errors), empty, said
+    return TimeCourses.from_arrays(times, kept if used.all() else kept[:, used], names, errors), empty, said
 
 
 def _by_condition(matrix: Matrix, settings: Settings) -> tuple[list[str], Floats, str]:
