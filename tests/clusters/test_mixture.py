@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import gammaln, logsumexp
-from sklearn.gaussian_process.kernels import ExpSineSquared
+from sklearn.gaussian_process.kernels import ExpSineSquared, Matern
 
 import timelike as tl
 from timelike.clusters.curves import curve_clustering
@@ -31,7 +31,8 @@ from timelike.clusters.curves.bound import (
 from timelike.clusters.curves.left_out import left_out, predictive
 from timelike.clusters.curves.membership import chances, kept
 from timelike.clusters.curves.mixture import choose, mixture
-from timelike.clusters.curves.noise import Noise
+from timelike.clusters.curves.noise import COMMON, Noise
+from timelike.clusters.curves.noise_search import FREEDOMS, _told, noise_of
 from timelike.clusters.curves.one_cluster import clearly_several, glimpse, one_cluster
 from timelike.clusters.nmi import nmi
 from timelike.gp.information import evidence
@@ -768,6 +769,87 @@ def test_directions_that_say_next_to_nothing_show_no_other_way():
         assert again.bound == pytest.approx(whole.bound, abs=0.02)
     one_grid = prepared(make("even"))
     assert one_grid.narrowed() is one_grid
+
+
+def short(count, seed, scale, spread, noise):
+    """One cluster whose curves have a short length scale, and the model that is fitted to them."""
+    rng, x = np.random.default_rng(seed), np.linspace(0, 1, 10)
+    root = np.linalg.cholesky(np.exp(-((x[:, None] - x) ** 2) / (2 * scale**2)) + 1e-9 * np.eye(10))
+    values = rng.standard_normal((1, 10)) @ root.T + spread * rng.standard_normal((count, 10)) @ root.T
+    courses = tl.TimeCourses.from_arrays(x, values + noise * rng.standard_normal((count, 10)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return courses, tl.fit(courses)
+
+
+def test_several_clusters_are_judged_by_what_is_left_of_them_at_their_best():
+    courses, gp = short(300, 20_015, 0.12897805113570948, 0.0, 0.6)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        assert mixture(courses, gp).k == 1
+    assert any("the model was adapted to the clusters" in str(each.message) for each in said)
+
+
+def test_one_cluster_is_sought_from_some_noise_where_the_model_has_none():
+    courses, gp = short(3000, 20_038, 0.13392526566060137, 0.4, 0.3)
+    assert gp.noise_sd < 1e-4
+    here = gp.at(courses)
+    model, _, fit = one_cluster(here, sample(here), glimpse(here, sample(here)))
+    assert model.gp.noise_sd == pytest.approx(0.3, rel=0.1)
+    assert model.gp.length_scale == pytest.approx(0.134, rel=0.1)
+    assert fit.spread * model.gp.signal_sd == pytest.approx(0.4, rel=0.15)
+
+
+def test_one_cluster_may_have_the_noise_of_courses_that_several_have():
+    courses, _ = drawn(200, 1, spread=0.2)
+    rng = np.random.default_rng(2)
+    noisy = courses.values.reshape(200, 10) + rng.standard_normal((200, 10)) * rng.exponential(1, (200, 1))
+    courses = tl.TimeCourses.from_arrays(courses.grid, noisy)
+    here = tl.GP.se(0.3, 1.0, 0.5).at(courses)
+    data = replace(sample(here), noise=Noise(np.array([-0.7, 0.0, 0.7]), width=0.5))
+    common = one_cluster(here, sample(here), glimpse(here, sample(here)))
+    own = one_cluster(here, data, glimpse(here, data))
+    assert len(own[1].noise) > 1
+    assert own[2].bound > common[2].bound + 50
+
+
+def test_rounding_is_no_noise_of_courses():
+    courses, _ = drawn(300, 1, spread=0.2)
+    data = sample(tl.GP(Matern(0.28, nu=1.5), 0.8, 1e-6).at(courses))
+    fit = climb_learning(data, Given.at(one_hot(np.zeros(300, dtype=int), 1)))
+    assert _told(data, fit, FREEDOMS[0]).logs.min() > 0
+    assert noise_of(data, fit, None, 0) is COMMON
+
+
+@cache
+def fifty():
+    return sample(tl.GP.se(0.3, 1.0, 0.3).at(drawn(20, 1001, of=50)[0]).smooth())
+
+
+def test_merges_are_sought_anew_as_clusters_get_closer():
+    best = max(walk(fifty(), None, 80, 0), key=lambda fit: fit.bound)
+    assert 47 <= best.k <= 52
+    assert best.spread < 0.03
+
+
+def test_as_many_clusters_are_found_as_were_asked_for():
+    found = fit_k(fifty(), 50, None, 0)
+    assert found.k == 50
+    assert found.spread < 0.03
+
+
+def test_more_numbers_of_clusters_are_tried_where_they_are_clearly_worth_it(monkeypatch):
+    monkeypatch.setattr("timelike.clusters.curves.mixture.LIMITS", (6, 12))
+    plain = {"robust": False, "noise": "common"}
+    courses, _ = drawn(30, 1003, of=9)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert mixture(courses, tl.GP.se(0.3, 1.0, 0.3), **plain).k == 9
+    monkeypatch.setattr("timelike.clusters.curves.mixture.LIMITS", (20, 40))
+    x, phase = np.arange(12.0), np.random.default_rng(3).random((300, 1))
+    ring = np.sin(2 * np.pi * (x / 12 - phase)) + 0.2 * np.random.default_rng(4).standard_normal((300, 12))
+    with pytest.warns(tl.DataWarning, match="continuum"):
+        assert len(mixture(tl.TimeCourses.from_arrays(x, ring), tl.GP.se(2.0, 0.7, 0.2), **plain).path) <= 20
 
 
 def test_too_few_numbers_of_clusters_are_said():

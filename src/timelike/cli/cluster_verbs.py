@@ -43,7 +43,7 @@ from timelike.runs.repeat import repeat as repeat_run
 from timelike.runs.terms import NEEDS, terms_from
 
 TOLERANCE = "Curves that differ by less than this are one cluster, in units of the values (mixture; instead of -k)."
-MAX_K = "Largest number of clusters that is tried (mixture; default: 40)."
+MAX_K = "Largest number of clusters that is tried (mixture; default: 40, more where clearly worth it)."
 SPREAD = "How much curves of a cluster differ, in units of the signal (mixture, evidence; default: learned)."
 ROBUST = "Let single wild values count for little, in the fit where they decide and in the mixture."
 

@@ -92,7 +92,7 @@ class Recipe:
     method, k
         How courses are grouped, and into how many clusters; None: the number is chosen.
     max_k : int or None
-        Largest number of clusters that the mixture tries; None: 40.
+        Largest number of clusters that the mixture tries; None: 40, or more where clearly worth it.
     tolerance : float or None
         Curves of the mixture that differ by less than this are one cluster, in units of the values (as scaled); instead
         of k.

@@ -53,8 +53,12 @@ SETTLED = 1e-3
 """until another step would raise the bound by less than this."""
 SMALL = 0.02, 0.1
 """Where there was no spread, there is none as long as neither of these is better, and the smaller the better."""
+REGROWN = 0.7
+"""Merges are sought anew where the spread is below this share of the one that they were found with."""
 PATIENCE = 4
-"""The number of clusters is raised until the bound has not risen for so many steps."""
+"""The number of clusters is raised until the bound has not risen for so many steps,"""
+RISE = 0.01
+"""and, with merges that were sought anew, while each step raises it by so much for each course."""
 
 
 class Effort(NamedTuple):
@@ -247,6 +251,13 @@ class Starts:
             self.spread = best_spread(self.scouts, self._certain(min(8, len(data))))
             self.tree = self._grow()
 
+    def closer(self, spread: float) -> bool:
+        """Whether courses differ by clearly less than the merges took for granted, which are then sought anew."""
+        if spread >= REGROWN * self.spread or len(self.data.free) > 1:
+            return False
+        self.spread, self.tree = spread, agglomerate(self.scouts.at(spread).settled()).linkage()
+        return True
+
     def at(self, k: int) -> Given:
         """Weights for k clusters; a course of the sample is in no doubt, and none is in "none"."""
         certain = self._certain(min(k, len(self.scouts)))
@@ -342,6 +353,9 @@ def _climbs_to(data: AnySpread, k: int, spread: float | None, seed: int, scouts:
     while finer.k > k:
         finer = climbed(data, merged(data, finer), spread, finer.spread)
         found.append(finer)
+    near = max(found, key=lambda fit: fit.bound).spread
+    if spread is None and starts.closer(near):
+        found.append(climbed(data, starts.at(k), spread, near))
     return found
 
 
@@ -359,17 +373,11 @@ def lifted(data: Courses, fit: Fit, spread: float | None, effort: Effort = EFFOR
 
 def walk(data: AnySpread, spread: float | None, max_k: int, seed: int, effort: Effort = EFFORT) -> list[Fit]:
     """The best fit for each number of clusters: up along the tree until the bound stops rising, then down by merges."""
-    fits: dict[int, Fit] = {}
     starts = Starts(data, spread, seed, effort.scouts)
-    stalled, near = 0, None
-    for k in _ladder(min(max_k, len(starts.scouts))):
-        top = max((fit.bound for fit in fits.values()), default=-np.inf)
-        found = climbed(data, starts.at(k), spread, near)
-        near = found.spread
-        _offer(fits, found)
-        stalled = 0 if found.bound > top else stalled + 1
-        if stalled == PATIENCE:
-            break
+    most = min(max_k, len(starts.scouts))
+    fits = _upward(data, starts, spread, most)
+    if spread is None:
+        _further(data, starts, fits, most)
     at = fits[max(fits)]
     while at.k > 1:
         at = climbed(data, merged(data, at), spread, at.spread)
@@ -378,9 +386,35 @@ def walk(data: AnySpread, spread: float | None, max_k: int, seed: int, effort: E
     return [fits[k] for k in sorted(fits)]
 
 
-def _ladder(top: int) -> Iterator[int]:
-    """1, 2, ..., then in steps of a fifth; the way down visits what is left out."""
-    k = 1
+def _upward(data: AnySpread, starts: Starts, spread: float | None, most: int) -> dict[int, Fit]:
+    """The fits with ever more clusters, until the bound stops rising."""
+    fits: dict[int, Fit] = {}
+    stalled, near = 0, None
+    for k in _ladder(most):
+        top = max((fit.bound for fit in fits.values()), default=-np.inf)
+        found = climbed(data, starts.at(k), spread, near)
+        near = found.spread
+        _offer(fits, found)
+        stalled = 0 if found.bound > top else stalled + 1
+        if stalled == PATIENCE:
+            break
+    return fits
+
+
+def _further(data: AnySpread, starts: Starts, fits: dict[int, Fit], most: int) -> None:
+    """Go on from the best fit with merges that suit its spread: those of courses further apart lose small clusters."""
+    best = max(fits.values(), key=lambda fit: fit.bound)
+    while starts.closer(best.spread):
+        for k in _ladder(most, best.k):
+            found = climbed(data, starts.at(k), None, best.spread)
+            if found.bound < best.bound + RISE * len(data):
+                break
+            _offer(fits, found)
+            best = found
+
+
+def _ladder(top: int, k: int = 1) -> Iterator[int]:
+    """1, 2, ..., or k on, then in steps of a fifth; the way down visits what is left out."""
     while k < top:
         yield k
         k += max(1, k // 5)

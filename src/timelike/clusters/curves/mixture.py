@@ -50,7 +50,10 @@ from timelike.gp.modelled import Modelled
 from timelike.gp.search_space import extent
 from timelike.gp.wild import NONE, wild_values
 
-MAX_K = 40
+LIMITS = (40, 80, 160)
+"""So many clusters are tried at most: more, where so many are clearly worth it."""
+NEARLY = 0.9
+"""They are if the best number is above this share of the limit, and not in doubt."""
 FEWEST = 4
 """The number of clusters is in doubt only above so many: fewer are seen at a glance."""
 TAIL_GAIN = 0.1
@@ -127,7 +130,8 @@ def mixture(
         Curves that differ by less than this are one cluster: a root mean square difference, in units of the values.
         0: the finest clusters that the courses support. By default as described above.
     max_k
-        Largest number of clusters that is tried, by default 40. A warning says where that may be too few.
+        Largest number of clusters that is tried: by default 40; 80, and then 160, where so many are clearly worth it. A
+        warning says where that may be too few.
     seed
         For the sample of courses from which the search starts, where there are many.
     effort
@@ -173,7 +177,7 @@ def mixture(
         finest = finished(here, data, choice, "mixture", keep_single=k is not None, **known)
         result = finest if k is not None else settled(finest, choice, tolerance)
     say_fewer(result.k, k)
-    say_more(result.path, k, max_k or MAX_K)
+    say_more(result.path, k, (max_k,) if max_k else LIMITS)
     if tolerance is None:
         say_doubt(result)
     if k != 1:
@@ -306,9 +310,12 @@ def with_model_of_one(
     there, again, one = one_cluster(here, data, seen)
     if one.bound <= best.evidence:
         return here, data, choice
-    if one.bound <= refined(here, data, best, None)[2].bound + best.gained:
+    under, known, several = refined(here, data, best, None)
+    if several.k > 1 and one.bound <= with_gain(known, several).evidence:
         return here, data, choice
-    return there, *search.of(again)
+    if several.k == 1 and several.bound > one.bound:  # all but one were given up, and that was better
+        there, again = under, known
+    return there, *(search.of(again) if len(again.noise) == 1 else (again, search.chosen(again)))
 
 
 def with_all_nodes(here: Modelled, few: AnySpread, free: Freedom, choice: Choice) -> tuple[Modelled, AnySpread, Choice]:
@@ -376,10 +383,13 @@ def sought(
     few = data.draw(effort.walkers, seed)
     if len(few.nodes) > 1:
         few = few.draw(LISTENERS, seed)
-    shown = walk(few if few is data else few.narrowed(), spread, min(max_k or MAX_K, len(few)), seed, effort)
     rank = few.vectors.shape[1]
-    fits = [with_gain(few, replace(fit, clusters=fit.clusters.widened(rank))) for fit in shown]
-    fit, finest = choose(fits)
+    for most in LIMITS if max_k is None else (max_k,):
+        shown = walk(few if few is data else few.narrowed(), spread, min(most, len(few)), seed, effort)
+        fits = [with_gain(few, replace(fit, clusters=fit.clusters.widened(rank))) for fit in shown]
+        fit, finest = choose(fits)
+        if finest is not None or fit.k <= NEARLY * most:
+            break
     if few is data:
         return Choice(fit, steps(fits, len(few)), finest)
     if finest is not None:

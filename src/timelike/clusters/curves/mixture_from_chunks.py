@@ -38,7 +38,7 @@ from timelike.clusters.curves.membership import (
     steps,
     weighed_at_nodes,
 )
-from timelike.clusters.curves.mixture import MAX_K, check_settings, chosen, sought
+from timelike.clusters.curves.mixture import LIMITS, check_settings, chosen, sought
 from timelike.clusters.curves.notes import say_continuum, say_fewer, say_more
 from timelike.clusters.curves.scratch import Block, BlocksOnDisk, Means, means_of, on_scratch, spooled
 from timelike.exceptions import DataWarning, InputError, warn
@@ -211,7 +211,7 @@ def mixture_from_chunks(
         if out is not None:
             _write(Path(out), result, spool.names())
     say_fewer(result.k, k)
-    say_more(result.path, k, max_k or MAX_K)
+    say_more(result.path, k, (max_k,) if max_k else LIMITS)
     say_continuum(result.k, choice, where="path has them all; ")
     _say_left_out(spool.left_out, spool.left_out + int(spool.counts @ spool.designs.sizes))
     return result

@@ -21,6 +21,8 @@ LOWEST, HIGHEST = -7.0, 5.0
 """Range of the logarithm of the noise variance, in units of the model's; levels that nobody has are left out then."""
 BETWEEN = 0.7
 """Standard deviation between clusters of the logarithm of the noise variance, where they may differ."""
+ROUNDING = 0.1
+"""Levels are left out at which the bound of those courses is off by more than this: rounding would choose them."""
 HARDLY = 0.002
 """A level at which a smaller share of the courses is expected is left out."""
 ROUNDS = 4
@@ -89,7 +91,14 @@ def _told(few: AnySpread, fit: Fit, freedoms: Freedoms) -> _Told:
     at = few.at(fit.spread)
     r = at.by_node(_few(few, fit).of(at)[0]).sum(axis=0)
     logs = ladder(float(few.sizes.mean()), own=freedoms.own)
+    logs = logs[logs >= min(_lowest(few), logs[-1])]
     return _Told(logs, level_evidence(replace(few, noise=Noise(logs)).at(fit.spread), fit.clusters, r))
+
+
+def _lowest(few: AnySpread) -> float:
+    """The logarithm of the level below which sums of squares, in units of the noise, are too large to add up."""
+    rounding = np.finfo(float).eps * max(few.squares.sum(), 1.0)
+    return float(np.log(rounding / ROUNDING))
 
 
 def ladder(values: float, *, own: bool) -> Floats:

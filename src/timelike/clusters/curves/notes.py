@@ -27,11 +27,12 @@ def say_fewer(found: int, k: int | None) -> None:
         warn(message, DataWarning)
 
 
-def say_more(path: Sequence[Step], k: int | None, most: int) -> None:
+def say_more(path: Sequence[Step], k: int | None, limits: Sequence[int]) -> None:
     """Tell the user where more clusters than were tried might describe the courses better."""
-    if k is None and most > 1 and max(path, key=lambda step: step.bound).k >= most:
+    best = max(path, key=lambda step: step.bound).k
+    if k is None and 1 < best == path[-1].k and best in limits:
         warn(
-            f"the evidence still rises at {most} clusters, the most that are tried: more may be there. Give max_k "
+            f"the evidence still rises at {best} clusters, the most that are tried: more may be there. Give max_k "
             "(--max-k) for a larger limit, or k for a number of them.",
             DataWarning,
         )

@@ -7,7 +7,7 @@ look like ever more clusters. With one cluster the deviations are the courses' o
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import NamedTuple
 
@@ -16,7 +16,8 @@ import numpy as np
 from timelike.base.arrays import Floats, Ints
 from timelike.clusters.curves.ascent import MAX_SPREAD, climb_learning, responsibilities, sure
 from timelike.clusters.curves.bound import AnySpread, Clusters, Fit, Given, Rule, explained, rescaled
-from timelike.clusters.curves.refinement import FURTHEST, Within, other
+from timelike.clusters.curves.noise_search import noise_of
+from timelike.clusters.curves.refinement import FURTHEST, Within, other, refined
 from timelike.exceptions import InputError
 from timelike.gp import GP
 from timelike.gp.modelled import Modelled
@@ -24,7 +25,7 @@ from timelike.gp.modelled import Modelled
 SCALES, NOISES = (0.4, 1.0, 2.5), (0.3, 0.9)
 """Length scales in units of the model's, and shares of noise in what courses differ by, that are tried first."""
 LEAST = 0.01
-"""A spread from which another can be reached."""
+"""A spread, and a share of noise, from which others can be reached."""
 QUICK, MOST = 500, 30_000
 """So many courses, drawn at random, are looked at first, and so many decide."""
 FAR = 0.2
@@ -93,7 +94,12 @@ def glimpse(here: Modelled, data: AnySpread) -> Glimpse:
 
 
 def clearly_several(data: AnySpread, fit: Fit, seen: Glimpse) -> bool:
-    """Whether clusters beat one by far among few courses already, of which they know less than of all."""
+    """Whether clusters beat one by far among few courses already, of which they know less than of all.
+
+    Not known where courses have a noise of their own, which those of the glimpse have not.
+    """
+    if len(data.noise) > 1:
+        return False
     few = data.select(np.sort(seen.order[:QUICK]))
     return few.at(fit.spread).sweep(Rule(fit.clusters)).bound > seen.bound + FAR * len(few)
 
@@ -102,7 +108,16 @@ def one_cluster(here: Modelled, data: AnySpread, seen: Glimpse) -> tuple[Modelle
     """The model that suits courses best if all share one curve, their information under it, and the fit."""
     found = OneCluster(_first(here, seen.order, MOST), seen.within).best(*STEPS[1])
     under, information = here.under(found.gp), found.information(here)
-    return under, information, climb_learning(information, _everyone(len(data)), near=found.spread)
+    one = climb_learning(information, _everyone(len(data)), near=found.spread)
+    if len(data.noise) == 1:
+        return under, information, one
+    return _with_noise(under, information, one)
+
+
+def _with_noise(here: Modelled, data: AnySpread, one: Fit) -> tuple[Modelled, AnySpread, Fit]:
+    """The same where courses may have a noise of their own, as those have that one cluster is compared with."""
+    data = replace(data, noise=noise_of(data, one, None, 0))
+    return refined(here, data, climb_learning(data, responsibilities(data, one), near=one.spread), None)
 
 
 def _everyone(count: int) -> Given:
@@ -116,8 +131,12 @@ def _first(here: Modelled, order: Ints, count: int) -> Modelled:
 
 
 def _starts(gp: GP, spread: float) -> list[Within]:
-    """Models to start from: the one that there is, and others whose noise and spread explain as much together."""
-    variance, found = (spread * gp.signal_sd) ** 2 + gp.noise_sd**2, [Within(gp, max(spread, LEAST))]
+    """Models to start from: the one that there is, and others whose noise and spread explain as much together.
+
+    Not the one that there is where it has next to no noise: no step of a logarithm leads away from none.
+    """
+    variance = (spread * gp.signal_sd) ** 2 + gp.noise_sd**2
+    found = [Within(gp, max(spread, LEAST))] if gp.noise_sd**2 > LEAST * variance else []
     for scale, share in product(SCALES, NOISES):
         model = other(gp, rescaled(gp.kernel, scale), noise_sd=float(np.sqrt(share * variance)))
         found.append(Within(model, float(np.sqrt((1 - share) * variance)) / gp.signal_sd))
