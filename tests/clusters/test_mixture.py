@@ -738,20 +738,6 @@ def test_information_at_the_last_spread_is_remembered():
     assert replace(data, noise=Noise(np.array([0.5]))).at(0.2) is not again
 
 
-@pytest.mark.parametrize("spread", [0.0, 0.4])
-def test_directions_of_a_course_are_as_many_as_its_values(spread):
-    rng = np.random.default_rng(0)
-    times = [np.sort(rng.random(n)) for n in (2, 3, 3, 4)]
-    courses = tl.TimeCourses.from_arrays(times, [rng.standard_normal(len(x)) for x in times])
-    data = prepared(courses)
-    assert data.vectors.shape[2] == 4 < data.vectors.shape[1]
-    state = data.at(spread)
-    assert state.own + state.c == pytest.approx([log_density(courses, [i], spread) for i in range(4)])
-    together = sample(GP.at(courses)).at(spread)
-    pair = evidence(together.A[0] + together.A[3], together.b[0] + together.b[3]) + together.c[[0, 3]].sum()
-    assert pair == pytest.approx(log_density(courses, [0, 3], spread))
-
-
 def test_directions_that_say_next_to_nothing_show_no_other_way():
     rng = np.random.default_rng(5)
     times = [np.sort(rng.random(n)) for n in rng.integers(6, 10, 300)]

@@ -91,6 +91,8 @@ class AtSpread:
     """One design, and A is diagonal."""
     nodes: Nodes = ONE
     """What may differ from course to course."""
+    among: int = 0
+    """Where these are a block of others: rows of all of them."""
 
     def __len__(self) -> int:
         return len(self.b) // len(self.nodes)
@@ -124,7 +126,7 @@ class AtSpread:
             used, design_of = np.unique(design_of, return_inverse=True)
             A = A[used]
         of_course = self.b[rows], self.c[rows], self.own[rows], design_of.ravel()
-        return AtSpread(self.spread, A, *of_course, self.diagonal)
+        return AtSpread(self.spread, A, *of_course, self.diagonal, among=len(self.b))
 
     def each(self, work: Callable[[AtSpread, slice], Found]) -> Iterator[Found]:
         """The results of the work on each block, in the order of the blocks, whatever the number of threads."""
@@ -215,7 +217,7 @@ class AnySpread:
     """
 
     vectors: Floats
-    """Eigenvectors of A_0 with an eigenvalue, (D G, r, m); with a kernel of its own A_fd times those of A_dd."""
+    """Eigenvectors of A_0, (D G, r, m); with a kernel of its own A_fd times those of A_dd."""
     gains: Floats
     """Eigenvalues of A_0, (D G, m); or of A_dd."""
     z: Floats
@@ -299,7 +301,16 @@ class AnySpread:
 
     def _squared(self, weight: Floats) -> Floats:
         """``V diag(weight) V^T`` with the vectors V of each design, (C, D G, r, r)."""
-        return (self.vectors * weight[:, :, None, :]) @ self.vectors.transpose(0, 2, 1)
+        vectors = self._seen
+        weight = weight[..., weight.shape[-1] - vectors.shape[-1] :]
+        return (vectors * weight[:, :, None, :]) @ vectors.transpose(0, 2, 1)
+
+    @cached_property
+    def _seen(self) -> Floats:
+        """The last eigenvectors, as many as a course has values at most: the squares of the rest are rounding."""
+        if self.diagonal:
+            return self.vectors
+        return np.ascontiguousarray(self.vectors[:, :, -int(self.sizes.max()) :])
 
     def _evidence(self, A: Floats, b: Floats) -> Floats:
         """Evidence of each course for a curve of its own, (C, D N)."""
@@ -409,12 +420,12 @@ def with_own(here: Modelled, phi: Basis, own: Floats, kept: Floats, scale: float
     points = np.arange(len(here.points))
     both = here.information_on(replace(phi, phi=np.hstack([phi[points], own]), row=points))
     f, d = np.split(np.arange(both.rank), [phi.phi.shape[1]])
-    gains, turn = _eigen(here, both.A[:, d[:, None], d])
+    gains, turn = np.linalg.eigh(both.A[:, d[:, None], d])
     z = _on_vectors(both.b[:, d], turn, both.design_of)
     apart = Apart(scale, kept.T @ both.A[:, f[:, None], f] @ kept, both.b[:, f] @ kept)
     of_course = *alone(here), both.design_of
     turned = kept.T @ both.A[:, f[:, None], d] @ turn
-    return AnySpread(turned, gains, z, *of_course, apart=apart, free=here.free)
+    return AnySpread(turned, np.maximum(gains, 0), z, *of_course, apart=apart, free=here.free)
 
 
 def on_scale(here: Modelled, scale: float) -> Basis:
@@ -447,16 +458,9 @@ def along(here: Modelled, found: Information, kept: Floats, *, diagonal: bool) -
     if diagonal:
         gains = np.maximum(np.diag(A[0]), 0)[None]
         return AnySpread(np.eye(len(A[0]))[None], gains, b, *of_course, diagonal=True, free=here.free)
-    gains, vectors = _eigen(here, (A + A.transpose(0, 2, 1)) / 2)
+    gains, vectors = np.linalg.eigh((A + A.transpose(0, 2, 1)) / 2)
     z = _on_vectors(b, vectors, found.design_of)
-    return AnySpread(vectors, gains, z, *of_course, free=here.free)
-
-
-def _eigen(here: Modelled, A: Floats) -> tuple[Floats, Floats]:
-    """Eigenvalues (G, m) and vectors (G, r, m) of the designs' A, as many as a course has values: the rest is zero."""
-    gains, vectors = np.linalg.eigh(A)
-    most = -min(int(here.courses.designs.sizes.max()), A.shape[1])
-    return np.maximum(gains[:, most:], 0), np.ascontiguousarray(vectors[:, :, most:])
+    return AnySpread(vectors, np.maximum(gains, 0), z, *of_course, free=here.free)
 
 
 def _on_vectors(b: Floats, vectors: Floats, design_of: Ints) -> Floats:

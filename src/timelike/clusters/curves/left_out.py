@@ -126,7 +126,7 @@ def _with_their_own(state: AtSpread, rows: Ints, clusters: Clusters) -> Floats:
     """Log density of rows given each cluster, where each row has another matrix."""
     A, b, design = _last(state.packed)[:, state.design_of[rows]], state.b[rows].T, state.design_of[rows]
     result, known = np.empty((len(clusters.n), len(rows))), _last(packed(clusters.A))
-    compute = engine(result.size * len(b) ** 3)
+    compute = engine(max(len(rows), state.among) * len(clusters.n) * len(b) ** 3)  # blocks are done as all at once
     for k, mean in enumerate(clusters.moments[0]):
         pull = (state.A @ mean)[design].T
         cluster = Side(known[:, k : k + 1], np.zeros((len(b), 1)), clusters.log_dets[k : k + 1] / -2)
