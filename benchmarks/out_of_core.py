@@ -39,7 +39,9 @@ def data(kind: str, count: int = COUNT) -> tuple[tl.TimeCourses, tl.GP]:
 
 
 KEEPING = {"MALLOC_TRIM_THRESHOLD_": 2**27, "MALLOC_MMAP_THRESHOLD_": 2**25}
-"""Environment of a worker that keeps memory for its next step. Dask's own setting gives it back each time."""
+"""Environment of a worker that keeps memory for its next step."""
+GIVING_BACK = {"MALLOC_TRIM_THRESHOLD_": 65536}
+"""Dask's own: memory is given back each time."""
 
 
 @contextmanager
@@ -48,9 +50,10 @@ def cluster(*, keeping: bool = True):
     import dask
     from distributed import Client, LocalCluster
 
-    key = "distributed.nanny.pre-spawn-environ"
+    one_thread = {"OMP_NUM_THREADS": 1, "OPENBLAS_NUM_THREADS": 1}
+    environment = one_thread | (KEEPING if keeping else GIVING_BACK)
     with (
-        dask.config.set({key: dask.config.get(key) | (KEEPING if keeping else {})}),
+        dask.config.set({"distributed.nanny.pre-spawn-environ": environment}),
         LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0") as made,
         Client(made, direct_to_workers=True) as client,
     ):

@@ -257,11 +257,19 @@ def _chosen(
 def _supported(source: BlocksOnDisk, fit: Fit) -> Fit:
     """The fit without clusters that no course is nearest to, as in memory."""
     while True:
-        every = np.ones(fit.k, dtype=bool)
-        empty = counts(_labelled(source, fit, None, every, ~every)[0].labels, fit.k) == 0
+        empty = _without_courses(source, fit)
         if not empty.any() or empty.all():
             return fit
         fit = climb(source, fit.weights.without(empty), fit.spread)
+
+
+def _without_courses(source: BlocksOnDisk, fit: Fit) -> Bools:
+    """Which clusters no course is nearest to; all courses are asked where the first block does not settle it."""
+    every = np.ones(fit.k, dtype=bool)
+    first, _ = Labelled(fit, None, every, ~every)(source, source.blocks[0])
+    if counts(first.labels, fit.k).all():
+        return ~every
+    return counts(_labelled(source, fit, None, every, ~every)[0].labels, fit.k) == 0
 
 
 # -- from a top to labels ------------------------------------------------------------------------------------------
