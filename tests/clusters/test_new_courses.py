@@ -94,14 +94,17 @@ MODELS = {
 }
 
 
-@pytest.mark.parametrize("free", [(), "level", "gain"])
-@pytest.mark.parametrize("model", MODELS)
+FREEDOMS = [
+    (model, free) for model in MODELS for free in ((), "level", "gain") if not (free and "noise" in MODELS[model])
+]
+"""Nodes of noise and of a freedom at once are those of a fit."""
+
+
+@pytest.mark.parametrize(("model", "free"), FREEDOMS)
 @pytest.mark.parametrize("kernel", [KERNEL, RBF(0.4)], ids=["rough", "smooth"])
 def test_one_course_is_predicted_as_it_is_among_others(kernel, model, free, monkeypatch):
     """Alone, all at once, or cut into parts, and with a basis that grows by whatever it takes."""
     known = MODELS[model]
-    if free and "noise" in known:
-        pytest.skip("nodes of noise and of freedom at once are those of a fit")
     old, new = old_and_new(kernel, 6, own=True)
     made = tl.evidence_linkage if free else tl.mixture
     fit = made(old, tl.GP(kernel, 1.0, 0.2), k=2, spread=0, up_to=free)
